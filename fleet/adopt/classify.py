@@ -20,8 +20,6 @@ from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
 from fleet.sdk.ports import Protocol, Role, Signal
 
-__all__ = ["classify"]
-
 _WORD_TOKENS = 4
 _ROLES: tuple[Role, ...] = ("manager", "subordinate")
 _NEAR, _NEAR_SHARE = 5, 0.6
@@ -34,7 +32,7 @@ _FIELDS = frozenset({
     "opc", "write", "we", "inst", "instr", "instruction", "error", "err", "dest", "src", "source", "sink", "type", "count",
     "idx", "index", "nposted", "wdata", "rdata", "be", "byteen",
 })  # fmt: skip
-"""What travels in a stream whose port is no structure and whose names have no filler."""
+"""Payload signals of a stream whose port is not a structure and whose names have no filler."""
 
 _NUMBERED = re.compile(r"([a-z]{1,12}?)(\d+|[ab])")
 
@@ -221,7 +219,8 @@ class _Classifier:
                 rest = _between(_loose(t.words), before, behind)
             if rest is None:
                 continue
-            field = leaf.fields and leaf.port == of.port
+            own = before and not behind and t.words[: t.port_words] == before  # `req_i.addr` beside `req_valid_i`
+            field = leaf.fields and (leaf.port == of.port or own)
             filled = t.filled >= 0 and t.filled == len(before) == self._filled(valid)
             if filled or field or (rest and ("".join(rest) in _FIELDS or rest[0] in ("data", "payload"))):
                 yield _Match(n, signal, "".join(rest))

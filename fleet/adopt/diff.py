@@ -1,4 +1,4 @@
-"""What moved between a design as its port map describes it and the design as it is now: ports, parameters, registers."""
+"""Differences between the design that a port map describes and the design of today: ports, parameters, registers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problem
 from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.registers import AdoptedRegister
 from fleet.sdk.ports import Protocol
-
-__all__ = ["MovedItem", "moved", "moved_registers"]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a design is compiled from: its file lists (.f), files and folders, as simulators take them.
+"""The sources of a design: file lists (.f), files and folders, read as simulators read them.
 
     rtl/files.f                  // one word a line or many; comments of //, # and /* */
         +incdir+include+../common/include
@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.errors import DeviceError
-
-__all__ = ["Ignored", "Sources", "read_sources"]
 
 LIST_SUFFIXES = (".f", ".flist", ".fl", ".vc", ".lst", ".filelist", ".files")
 HDL_SUFFIXES = (".sv", ".v", ".svh", ".vh", ".svp", ".vp", ".inc")
@@ -129,7 +127,7 @@ class _Reader:
         )  # fmt: skip
 
     def read_list(self, path: Path, where: str, above: tuple[Path, ...]) -> None:
-        """One list. above: the lists that led here."""
+        """Read one list. above: the lists that include it."""
         path = path.absolute()
         real = path.resolve()
         if real in above:

@@ -38,8 +38,6 @@ from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol, Role
 
-__all__ = ["Recorded", "map_text", "read_map", "read_recorded"]
-
 _ROLES: Mapping[str, Role] = {"manager": "manager", "subordinate": "subordinate"}
 
 
@@ -148,7 +146,7 @@ def _group(t: TomlTable, leaves: Mapping[str, PortLeaf], used: set[str], protoco
     low = t.texts("active_low") if t.values.get("active_low") else ()
     for name in low:
         if name not in signals:
-            raise t.wrong("active_low", f"{name} is no signal of this group", value=name)
+            raise t.wrong("active_low", f"{name} is not a signal of this group", value=name)
     faults = list(problems(protocol, role, signals))
     if faults:
         raise t.wrong("protocol", f"{t.text('name')} is no {protocol.title} ({role}): {faults[0]}")

@@ -11,8 +11,6 @@ from fleet.core.plugins import PluginLoadError, load_plugin, module_of
 from fleet.errors import DeviceError, SetupError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["GROUP", "known_protocols"]
-
 GROUP = "fleet.port_protocols"
 """Entry points whose objects are protocols."""
 
@@ -30,7 +28,7 @@ def known_protocols(files: Sequence[Path] = ()) -> Mapping[str, Protocol]:
         except PluginLoadError as error:
             raise SetupError(str(error)) from error
         if not isinstance(loaded, Protocol):
-            raise SetupError(f"the entry point {point.name} of {GROUP} is no Protocol", hint="see fleet.sdk.ports")
+            raise SetupError(f"the entry point {point.name} of {GROUP} is not a Protocol", hint="see fleet.sdk.ports")
         _add(found, loaded, point.value)
     for path in files:
         for protocol in _of_file(path):

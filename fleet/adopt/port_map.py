@@ -1,4 +1,4 @@
-"""What the ports of a top mean: groups of one protocol and role each, and ports that no group explains."""
+"""The map of a top's ports: groups of one protocol and role each, and ports that no group explains."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from fleet.adopt.ports import PortLeaf
 from fleet.sdk.ports import Protocol, Role, Signal
-
-__all__ = ["PortGroup", "PortMap", "Unmapped", "lanes_of", "problems"]
 
 _SHOWN = 4
 
@@ -62,6 +60,14 @@ def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> 
     """Return the number of ports of one kind that the leaves hold side by side; 0 if they disagree."""
     leaves = [leaf for found in assigned.values() for leaf in found]
     counts = {leaf.count for leaf in leaves}
+    if len(counts) == 2 and min(counts) == 1:  # arrays beside vectors of as many: `valid[3:0]` and `address [4]`
+        lanes = max(counts)
+        vectors = (
+            (leaf, _signal(protocol, name).widths == (1,)) for name, found in assigned.items() for leaf in found if leaf.count == 1
+        )
+        return (
+            lanes if all((one_bit and leaf.width == lanes) or leaf.dimensions[:1] == (lanes,) for leaf, one_bit in vectors) else 0
+        )
     if len(counts) != 1:
         return 0
     bits = {leaf.width for name, found in assigned.items() if _signal(protocol, name).widths == (1,) for leaf in found}

@@ -1,4 +1,4 @@
-"""What a replay found, kept beside its wave, for those who ask later (`fleet why`)."""
+"""The findings of a replay, stored beside its wave for `fleet why`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pathlib import Path
 
 from fleet.core.codec import decode, encode
 from fleet.core.files import write_atomically
-from fleet.errors import ModelError
-
-__all__ = ["RECORD", "AccountPart", "ReplayRecord"]
+from fleet.core.json_text import read_json
 
 RECORD = "replay.json"
 
@@ -47,8 +45,4 @@ class ReplayRecord:
     @staticmethod
     def load(path: Path) -> ReplayRecord:
         """Read a stored replay. Raises ModelError if the file is not one."""
-        try:
-            table = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"not a stored replay ({error})", where=str(path)) from error
-        return decode(ReplayRecord, table, str(path))
+        return decode(ReplayRecord, read_json(path, "not a stored replay"), str(path))

@@ -22,8 +22,6 @@ try:
 except ImportError as error:
     raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
 
-__all__ = ["InsideVariable", "elaborated", "read_inside", "read_top"]
-
 _OPTIONS = (
     "--single-unit", "--compat", "all", "--ignore-unknown-modules", "--allow-toplevel-iface-ports", "--error-limit", "0",
     "--timescale", "1ns/1ps",
@@ -120,7 +118,7 @@ class _Walk:
 
 
 class _Run:
-    """One elaboration."""
+    """An elaboration of the sources."""
 
     def __init__(self, sources: Sources, top: str, parameters: Mapping[str, str], wrapper: Path | None = None) -> None:
         self._sources, self._parameters, self._wrapper = sources, parameters, wrapper
@@ -183,7 +181,7 @@ class _Run:
     # What is there.
 
     def top(self, instance: ast.InstanceSymbol) -> Top:
-        """The record of a top."""
+        """Return a top module with its ports and parameters."""
         body = instance.body
         walk = _Walk()
         self._visit(instance, walk)
@@ -222,7 +220,7 @@ class _Run:
         kind = found.type.canonicalType
         for _ in range(len(re.findall(r"\[", path.rpartition(".")[2]))):
             if not isinstance(kind, ast.FixedSizeUnpackedArrayType):
-                return f"{path} selects from what is no array"
+                return f"{path} selects from what is not an array"
             kind = kind.elementType.canonicalType
         if kind.isIntegral:
             return InsideVariable(kind.bitWidth)

@@ -48,8 +48,6 @@ from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["AdoptWorkspace", "Clock", "PortSettings", "Reset", "Settings", "open_workspace", "proposed", "settings_text"]
-
 MANIFEST = "adopt.toml"
 
 
@@ -71,7 +69,7 @@ class Reset:
 
 @dataclass(frozen=True)
 class PortSettings:
-    """How the bench drives a port; the module's docstring says what the values mean."""
+    """Settings of a port in the bench; the module's docstring says what the values mean."""
 
     clock: str
     latency: int = 1
@@ -107,7 +105,7 @@ class AdoptWorkspace:
     observe: Path | None = None
 
     def group(self, name: str) -> PortGroup | None:
-        """The group of a name."""
+        """Return the group of ports of a name, or None."""
         return next((g for g in self.ports.groups if g.name == name), None)
 
 
@@ -134,9 +132,9 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
         if protocols[g.protocol].single or g.protocol == "done":
             continue
         settings = PortSettings(_nearest(g.name, clocks), shift=_shift(g, top))
-        if g.protocol == "sram" and g.role == "manager":
+        if g.protocol in ("sram", "channel_memory") and g.role == "manager":  # addresses of a memory of its own
             settings = replace(settings, space=space)
-            space += g.lanes
+            space += g.lanes if g.protocol == "sram" else 1
         found[g.name] = settings
     return Settings(
         clocks[0] if clocks else "",
@@ -154,11 +152,14 @@ def _nearest(name: str, clocks: list[str]) -> str:
 def _shift(g: PortGroup, top: Top) -> int:
     """Log 2 of the bytes that an address counts, as makers of that protocol do it."""
     bits = {leaf.path: leaf.width * leaf.count // g.lanes for leaf in top.leaves()}
-    data = max((bits[g.signals[n][0]] for n in ("dat_r", "readdata", "rdata", "r_data") if n in g.signals), default=8)
+    data = max(
+        (bits[g.signals[n][0]] for n in ("dat_r", "readdata", "rdata", "r_data", "read_data", "write_data") if n in g.signals),
+        default=8,
+    )
     words = (max(8, data) // 8).bit_length() - 1
     if g.protocol == "wishbone":
         return words if bits[g.signals["adr"][0]] + words in (30, 32, 48, 64) and bits[g.signals["adr"][0]] % 4 else 0
-    counts_words = g.protocol in ("csr_bus", "sram") or (g.protocol == "avalon_mm" and g.role == "subordinate")
+    counts_words = g.protocol in ("csr_bus", "sram", "channel_memory") or (g.protocol == "avalon_mm" and g.role == "subordinate")
     return words if counts_words else 0
 
 
@@ -250,7 +251,7 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
         t = table.table("ties")
         for path in t.values:
             if path not in ties:
-                raise t.wrong(path, f"{path} is no input that is tied", hint=f"these are: {', '.join(ties) or 'none'}")
+                raise t.wrong(path, f"{path} is not an input that is tied", hint=f"these are: {', '.join(ties) or 'none'}")
             ties[path] = t.integer(path, 0)
     return Settings(reference, clocks, resets, ties, settings)
 

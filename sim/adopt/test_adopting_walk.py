@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,5 +20,10 @@ pytestmark = pytest.mark.nightly
 
 def test_the_ladder_of_the_page_runs_and_prints_what_the_page_shows(tmp_path: Path) -> None:
     walk = Walk(tmp_path, tmp_path / "bin")
-    walk.page((ROOT / "docs" / "adopting.md").read_text())
-    assert walk.ran == 21
+    page = (ROOT / "docs" / "adopting.md").read_text()
+    has_icarus = shutil.which("iverilog") is not None or os.environ.get("FLEET_REQUIRE_ICARUS") == "1"
+    if not has_icarus:
+        before, rest = page.split("## A second simulator\n")
+        page = before + "## When it fails\n" + rest.split("## When it fails\n")[1]
+    walk.page(page)
+    assert walk.ran == 21 + has_icarus

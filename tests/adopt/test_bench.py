@@ -128,12 +128,12 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ("copier", '[[step]]\nidle = 1\nset = "x"\n', "a step has one of write, read"),
         ("copier", '[[step]]\nsend = "apb"\ndata = [1]\n', "2: apb takes nothing that can be sent"),
         ("scaler", '[[step]]\nsend = "in"\ndata = [0x100000000]\n', "3: 0x100000000 does not fit into tdata, which has 32 bits"),
-        ("scaler", '[[step]]\nsend = "in"\ndata = [{tdat = 1}]\n', "3: tdat is no field; fields are tlast, tkeep"),
+        ("scaler", '[[step]]\nsend = "in"\ndata = [{tdat = 1}]\n', "3: tdat is not a field; fields are tlast, tkeep"),
         ("scaler", '[[step]]\nread = "in"\naddress = 0\n', "2: in has no addresses"),
         ("dotter", '[[memory]]\nport = "mem"\naddress = 0\nwords = [0x100000000]\n', "4: a word does not fit into 4 bytes"),
         ("dotter", '[[memory]]\nport = "men"\naddress = 0\nwords = [1]\n', "2: there is no port men"),
         ("dotter", '[[memory]]\naddress = 0\nfile = "no.bin"\n', "3: "),
-        ("dotter", '[[memory]]\naddress = 0\nbytes = "0x1"\n', "3: is no hexadecimal text"),
+        ("dotter", '[[memory]]\naddress = 0\nbytes = "0x1"\n', "3: is not hexadecimal text"),
     ],
 )
 def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorkspace], name: str, text: str, message: str) -> None:
@@ -146,7 +146,7 @@ def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorksp
     [
         ("[clocks.clk_i]", "[clocks.clk]", "the port map has no clk among its clocks; choose among clk_i, slow_clk_i"),
         ("period = 2", "period = 3", "a period is even, not 3"),
-        ('"scan_en_i" = 0x0', '"psel" = 1', "psel is no input that is tied"),
+        ('"scan_en_i" = 0x0', '"psel" = 1', "psel is not an input that is tied"),
         ("latency = 1", "latency = 0", "ports.apb.latency is 0, expected an integer above 0"),
         ('reference = "clk_i"', 'reference = "clk"', "reference is 'clk', expected clk_i or slow_clk_i"),
         ("[ports.m]", "[ports.n]", "the port map has no n among its ports"),

@@ -50,8 +50,8 @@ GROUPS = {
     "zip_unit": "wishbone subordinate 9, wishbone manager 8",
 }
 UNSEEN = {
-    "alert", "avalon_st", "bluespec_method", "cfu", "csr_bus", "cvxif", "debug", "fifo_read", "fifo_write", "interrupt_ack", "jtag",
-    "mig", "native_memory", "nios_custom", "pcpi", "static", "two_port_sram", "valid_yumi",
+    "alert", "avalon_st", "bluespec_method", "cfu", "channel_memory", "csr_bus", "cvxif", "debug", "fifo_read", "fifo_write",
+    "interrupt_ack", "jtag", "mig", "native_memory", "nios_custom", "pcpi", "static", "two_port_sram", "valid_yumi",
 }  # fmt: skip
 """Protocols of the headers in the folders `unseen`, `later` and `blind`."""
 _WIRES = ("clock", "reset", "interrupt")

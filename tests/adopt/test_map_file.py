@@ -45,7 +45,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         ('ready = "s_ready"', 'ready = "s_valid"', "ready =", "s_valid is used twice"),
         ('addr = "m_a"', "# a", 'protocol = "sram"', "addr not there"),
         ('rdata = "m_q"', 'rdata = "m_d"\nwdata = "m_q"\n#', 'protocol = "sram"', "m_d is an output"),
-        ('active_low = ["en", "we"]', 'active_low = ["en", "be"]', "active_low", "be is no signal of this group"),
+        ('active_low = ["en", "we"]', 'active_low = ["en", "be"]', "active_low", "be is not a signal of this group"),
         (
             'role = "subordinate"\n[group.signals]\nclock',
             'role = "slave"\n[group.signals]\nclock',

@@ -123,8 +123,8 @@ def test_the_bench_that_observes_is_elaborated_by_another_reader(
             '[[commit]]\nname = "a"\nsignal = "irq_o"\n[[commit]]\nname = "a"\nsignal = "irq_o"\n',
             "5: there is a commit a already",
         ),
-        ("scaler", '[[commit]]\nname = "a"\nresponse = "out"\nwhen = {last = 1}\n', "4: last is no field; fields are tlast"),
-        ("pairer", '[[commit]]\nname = "a"\nresponse = "io"\ntag = "rd"\n', "4: rd is no field; fields are resp_rd, resp_data"),
+        ("scaler", '[[commit]]\nname = "a"\nresponse = "out"\nwhen = {last = 1}\n', "4: last is not a field; fields are tlast"),
+        ("pairer", '[[commit]]\nname = "a"\nresponse = "io"\ntag = "rd"\n', "4: rd is not a field; fields are resp_rd, resp_data"),
         ("copier", '[[state]]\nname = "m"\npath = "words"\n', "2: m is a port; name the state otherwise"),
         ("vault", '[[state]]\nname = "s"\npath = "ctrl.g_bank[{n}].g_lane[0].mem"\n', "3: nothing says what {n} is"),
         ("vault", '[[state]]\nname = "s"\npath = "a"\nlanes = [{name = "n", count = 2, size = 1}]\n', "4: the path has no {n}"),
@@ -134,7 +134,7 @@ def test_the_bench_that_observes_is_elaborated_by_another_reader(
             '[[state]]\nname = "s"\npath = "ctrl.g_bank[{n}].g_lane[0].mem"\nlanes = [{name = "n", count = 3, size = 1}]\n',
             "3: the design has no variable ctrl.g_bank[2].g_lane[0].mem and no ctrl.g_bank[2].g_lane[0]",
         ),
-        ("vault", '[[state]]\nname = "s"\npath = "ctrl.left[0]"\n', "3: ctrl.left[0] selects from what is no array"),
+        ("vault", '[[state]]\nname = "s"\npath = "ctrl.left[0]"\n', "3: ctrl.left[0] selects from what is not an array"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(works: dict[str, AdoptWorkspace], name: str, text: str, message: str) -> None:

@@ -40,8 +40,8 @@ def test_a_file_adds_a_protocol(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ('"token_bus"', '"axi4"', "there is a protocol axi4 already"),
-        ('"take"}', '"tack"}', "protocol token_bus: forms name tack, which is no signal of it"),
-        ('"give")', '"give", bytes_of="data")', "protocol token_bus: signal give names data, which is no signal of it"),
+        ('"take"}', '"tack"}', "protocol token_bus: forms name tack, which is not a signal of it"),
+        ('"give")', '"give", bytes_of="data")', "protocol token_bus: signal give names data, which is not a signal of it"),
         ('"give")', '"Give")', "protocol token_bus: 'Give' cannot be the name of a signal"),
         ('(frozenset({"tok", "give", "take"}),)', "()", "protocol token_bus: forms is empty"),
         ('"token_bus"', '"token bus"', "'token bus' cannot be the name of a protocol"),

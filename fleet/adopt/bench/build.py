@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fleet.adopt.bench.library import part_files
+from fleet.adopt.bench.link import LINK, link_of
 from fleet.adopt.bench.observe import Observation
 from fleet.adopt.bench.plan import BenchPlan
+from fleet.adopt.bench.simulators import HostSimulator
 from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.workspace import AdoptWorkspace
@@ -23,8 +25,6 @@ from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
 from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
 from fleet.errors import DeviceError
-
-__all__ = ["build_bench", "wave_name"]
 
 # Style and lint of foreign sources are their owner's business; errors still end the build, and build.log has the warnings.
 _VERILATOR = (
@@ -36,8 +36,12 @@ _MAKE = ("OPT_FAST=-O1", "OPT_GLOBAL=-O1", "OPT_SLOW=-O0")
 """A smoke test runs thousands of cycles, not millions: the compiler is what takes time."""
 
 
-def build_bench(work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None) -> Path:
-    """The executable, built now or taken from the cache. observed: what it records beside its ports.
+def build_bench(
+    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None, host: HostSimulator | None = None
+) -> Path:  # fmt: skip
+    """The executable, built now or taken from the cache.
+
+    observed: what it records beside its ports; host: simulates the design, whose image lies beside the executable then.
 
     Raises DeviceError where modules have no source, BuildError where something does not compile, SetupError for tools and disk.
     """
@@ -49,20 +53,30 @@ def build_bench(work: AdoptWorkspace, plan: BenchPlan, observed: Observation | N
             hint="add a file with a model of it to `substitutes` in adopt.toml",
         )  # fmt: skip
     tools = find_toolchain()
-    text = bench_text(work, plan, observed)
+    link = link_of(work.top, observed) if host is not None else None
+    text = bench_text(work, plan, observed, link=link)
     options = [*_VERILATOR, *wave_options(tools)]
-    key = _key(work, text, options, tools)
+    files = [("bench.sv", text.encode())]
+    linked: list[str] = []
+    if host is not None and link is not None:
+        files += [(LINK.name, LINK.read_bytes()), *((name, text.encode()) for name, text in host.files(work, plan, link))]
+        linked = [host.version, *host.options, *(content.decode() for _, content in files[1:])]
+    key = _key(work, text, options, tools, linked)
 
     def make(part: Path) -> Mapping[str, object]:
         begun = time.monotonic()
-        _compile(work, part, options, tools)
+        if host is not None:
+            fails = f"{host.name} does not read it"
+            host.compile(work, lambda words: _step(fails, work, words, part, dict(os.environ)))
+        _compile(work, part, options, tools, linked=host is not None)
         shutil.move(part / "obj" / EXECUTABLE, part / EXECUTABLE)
         return {
             "seconds": time.monotonic() - begun, "top": work.top.name, "parameters": dict(work.parameters),
             "flavour": "adopted", "options": options, "verilator": tools.verilator_version, "compiler": tools.compiler_version,
+            "simulator": host.version if host is not None else tools.verilator_version,
         }  # fmt: skip
 
-    return kept_build(key, [("bench.sv", text.encode())], make, _silent)
+    return kept_build(key, files, make, _silent)
 
 
 def _silent() -> None:
@@ -75,30 +89,34 @@ def wave_name(executable: Path) -> str:
     return "wave.fst" if "--trace-fst" in options else "wave.vcd"
 
 
-def _key(work: AdoptWorkspace, text: str, options: Sequence[str], tools: SimulatorTools) -> str:
-    """SHA-256 of everything that the executable depends on."""
+def _key(work: AdoptWorkspace, text: str, options: Sequence[str], tools: SimulatorTools, more: Sequence[str]) -> str:
+    """SHA-256 of everything that the executable depends on. more: of another simulator."""
     digest = hashlib.sha256()
     versions = [tools.verilator_version, tools.compiler_version, platform.machine(), closure_hash(work.top, work.sources)]
-    digest.update(json.dumps([versions, list(options), _MAKE, text]).encode())
+    digest.update(json.dumps([versions, list(options), _MAKE, text, *more]).encode())
     for path in (*part_files(work.protocols.values()), *work.sources.waivers, *work.sources.cpp):
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:32]
 
 
-def _compile(work: AdoptWorkspace, folder: Path, options: Sequence[str], tools: SimulatorTools) -> None:
+def _compile(work: AdoptWorkspace, folder: Path, options: Sequence[str], tools: SimulatorTools, *, linked: bool) -> None:
+    """Compile the bench. linked: without the design."""
     environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL")}
     environment["OBJCACHE"] = OBJCACHE
     sources = work.sources
     command = [str(tools.verilator), *options]
-    command += [f"-I{p}" for p in sources.include_dirs] + [f"-D{n}={v}" if v else f"-D{n}" for n, v in sources.defines]
-    for path in sources.library_dirs:
-        command += ["-y", str(path)]
-    command += [w for path in sources.library_files for w in ("-v", str(path))]
-    files = (*sources.waivers, *part_files(work.protocols.values()), *work.top.files, *sources.cpp)
-    command += [*map(str, files), "bench.sv"]
+    if linked:
+        command += [*map(str, part_files(work.protocols.values())), LINK.name, "bench.sv"]
+    else:
+        command += [f"-I{p}" for p in sources.include_dirs] + [f"-D{n}={v}" if v else f"-D{n}" for n, v in sources.defines]
+        for path in sources.library_dirs:
+            command += ["-y", str(path)]
+        command += [w for path in sources.library_files for w in ("-v", str(path))]
+        files = (*sources.waivers, *part_files(work.protocols.values()), *work.top.files, *sources.cpp)
+        command += [*map(str, files), "bench.sv"]
 
     def step(words: Sequence[str], _count: int = 1) -> None:
-        _step(work, words, folder, environment)
+        _step("the bench does not compile", work, words, folder, environment)
 
     if not goes_on(folder, command):
         step(command)
@@ -108,13 +126,13 @@ def _compile(work: AdoptWorkspace, folder: Path, options: Sequence[str], tools: 
     make_sharing(folder.parent / "objects", make, folder / "obj", environment, tools.compiler_version, run)
 
 
-def _step(work: AdoptWorkspace, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
-    """Runs one command of a build."""
+def _step(fails: str, work: AdoptWorkspace, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+    """Runs one command of a build. fails: what it means if it fails."""
     output = run_step(command, folder, environment, lambda _: None)
     if output is not None:
         first = error_lines(output)
         kept = keep_log((folder / "key").read_text(encoding="utf-8"), (folder / "build.log").read_bytes())
         raise BuildError(
-            f"the bench does not compile: {first[0] if first else 'no message'}", where=work.top.name,
+            f"{fails}: {first[0] if first else 'no message'}", where=work.top.name,
             hint=f"the whole log is in {kept}", detail="\n".join(first[1:]) or None,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is seen of an adopted design beside its ports: what counts as a commit, when it is at rest, state that it keeps inside.
+"""Observation of an adopted design beside its ports: commits, rest, and the state inside it.
 
 model = "model.py"                 # a file with one `fleet.sdk.functional.FunctionalModel`
 posted = ["m"]                     # AXI4 ports whose writes count when their data are accepted, not when their response is
@@ -59,11 +59,6 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.engines.rtl_sim.arrays import Keeper, array_names
 from fleet.errors import DeviceError
-
-__all__ = [
-    "CommitRule", "InsideState", "Observation", "ObservedSignal", "Quiescence", "ReadCommit", "ResponseCommit", "SignalCommit",
-    "WriteCommit", "read_observation",
-]  # fmt: skip
 
 _KINDS = ("signal", "read", "response", "write_responses")
 _CYCLES, _LIMIT = 16, 10_000
@@ -173,7 +168,7 @@ class InsideState:
 
 @dataclass(frozen=True)
 class Quiescence:
-    """When a design is at rest. probe: the signal that tells; None: after a pause of `cycles` at the end."""
+    """Condition for rest. probe: the signal that shows it; None: a pause of `cycles` at the end."""
 
     probe: ObservedSignal | None = None
     value: int = 0
@@ -337,10 +332,10 @@ class _Reader:
         for field_name in given.values if given is not None else ():
             assert given is not None
             if field_name not in places:
-                raise t.wrong("when", f"{field_name} is no field", hint=f"fields are {', '.join(places)}")
+                raise t.wrong("when", f"{field_name} is not a field", hint=f"fields are {', '.join(places)}")
             when.append((*places[field_name], given.integer(field_name, 0)))
         if "tag" in t and t.text("tag") not in places:
-            raise t.wrong("tag", f"{t.text('tag')} is no field", hint=f"fields are {', '.join(places)}")
+            raise t.wrong("tag", f"{t.text('tag')} is not a field", hint=f"fields are {', '.join(places)}")
         tag = places[t.text("tag")] if "tag" in t else None
         return ResponseCommit(name, where, driver.port.name, tuple(when), tag, program)
 

@@ -17,13 +17,15 @@ from fleet.adopt.bench.observe import (
 )  # fmt: skip
 from fleet.adopt.bench.plan import BenchPlan
 
-__all__ = ["observer_lines"]
-
 
 def observer_lines(
-    plan: BenchPlan, observed: Observation | None, value: Callable[[ObservedSignal], str], clock: Callable[[str], str]
-) -> Iterator[str]:
-    """SystemVerilog. value: what a probe reads; clock: the net of a clock.
+    plan: BenchPlan, observed: Observation | None, value: Callable[[ObservedSignal], str], clock: Callable[[str], str],
+    element: Callable[[InsideState, str], str], fetch: str,
+) -> Iterator[str]:  # fmt: skip
+    """SystemVerilog.
+
+    value: what a probe reads; clock: the net of a clock; element: element `i` of an array inside; fetch: the statement that comes
+    before these are read.
 
     `look` records the elements of the states inside that changed since it was called last: at rest (`snapshot`), and after each
     commit, once what was written in its cycle is there. `rests` counts the cycles of rest.
@@ -51,7 +53,7 @@ def observer_lines(
     yield from _rest(observed.quiescent if observed is not None else Quiescence(), value)
     yield "  int points = 0;"
     states = observed.states if observed is not None else ()
-    yield from _looks(states)
+    yield from _looks(states, element, fetch if states else "")
     yield "  task automatic snapshot();"
     yield "    if (observing) begin"
     yield "      look();"
@@ -91,20 +93,19 @@ def _rest(quiescent: Quiescence, value: Callable[[ObservedSignal], str]) -> Iter
         yield "  end"
 
 
-def _looks(states: Sequence[InsideState]) -> Iterator[str]:
+def _looks(states: Sequence[InsideState], element: Callable[[InsideState, str], str], fetch: str) -> Iterator[str]:
     arrays = [(state, name) for state in states for name in state.keeper.names]
     for n, (state, _) in enumerate(arrays):
         yield f"  logic [{state.bits - 1}:0] seen{n} [{max(1, state.variable.elements)}];"
     yield "  task automatic look();"
+    if fetch:
+        yield f"    {fetch}"
     at = 0
     for n, (state, name) in enumerate(arrays):
-        v = state.variable
-        count = max(1, v.elements)
-        part = f"[{state.lsb} +: {state.bits}]" if (state.lsb, state.bits) != (0, v.bits) else ""
-        element = f"dut.{name}[i + {v.first}]{part}" if v.elements else f"dut.{name}{part}"
+        count, place = max(1, state.variable.elements), element(state, name)
         yield f"    for (int i = 0; i < {count}; i++)"
-        yield f"      if (points == 0 || seen{n}[i] !== {element}) begin"
-        yield f"        seen{n}[i] = {element};"
+        yield f"      if (points == 0 || seen{n}[i] !== {place}) begin"
+        yield f"        seen{n}[i] = {place};"
         yield f'        $fdisplay(results, "T|%0d|%h", {at} + i, seen{n}[i]);'
         yield "      end"
         at += count

@@ -1,4 +1,4 @@
-"""What a bench does with each port of a design: which parts drive, answer and watch it, and their numbers in a script."""
+"""The plan of a bench: the parts that drive, answer and watch each port of a design, and their numbers in a script."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from fleet.adopt.ports import PortLeaf
 from fleet.adopt.workspace import AdoptWorkspace, PortSettings
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
-
-__all__ = ["OP_BITS", "REGISTER_OP", "BenchPlan", "BenchPort", "ProtocolInstance", "make_plan", "spaces_of"]
 
 OP_BITS = 1280
 REGISTER_OP = frozenset({
@@ -46,7 +44,7 @@ class BenchPort:
         return self.settings.space + (self.lane if self.protocol.name == "sram" else 0)
 
     def width(self, name: str) -> int:
-        """Bits of a signal; of one that the design has not what its relations say, else 1."""
+        """Bits of a signal; if the design lacks it, the width that its relations give, else 1."""
         return self._width(name.lower(), ())
 
     def _width(self, name: str, seen: tuple[str, ...]) -> int:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.adopt.bench.build import build_bench, wave_name
+from fleet.adopt.bench.link import BROKEN, BenchLink, link_of
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import BenchPlan, make_plan
+from fleet.adopt.bench.records import first_difference, seen_in
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript, read_script
+from fleet.adopt.bench.simulators import VERILATOR, host_simulator
 from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
@@ -19,8 +23,6 @@ from fleet.adopt.record import ReplayRecord
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.processes import start
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
-
-__all__ = ["BenchError", "BenchRunner", "Outcome", "ProtocolViolation", "judge", "record_of", "replay"]
 
 _SECONDS = 600.0
 
@@ -43,6 +45,16 @@ class ProtocolViolation:
 
 
 @dataclass(frozen=True)
+class UnknownSignal:
+    """An output, or a signal inside that is observed, of which bits had no value (x) after the reset. first, last: cycles."""
+
+    path: str
+    bits: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The result of a test.
 
@@ -57,6 +69,8 @@ class Outcome:
         lockstep: what a functional model found, None where none was asked.
         smoke: whether quiet monitors are what the test is about.
         folder: where results, images and the wave lie; wave: the file.
+        simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
+        seconds: wall time of the simulation.
     """
 
     cycles: int
@@ -70,6 +84,9 @@ class Outcome:
     folder: Path
     wave: Path | None
     lockstep: LockstepOutcome | None = None
+    simulator: str = VERILATOR
+    unknown: tuple[UnknownSignal, ...] = ()
+    seconds: float = 0.0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -92,10 +109,11 @@ def replay(work: AdoptWorkspace, test: Path, model: bool | None = None) -> Outco
 
 
 class BenchRunner:
-    """The bench of a workspace, built once, that runs tests. Raises as `replay` does."""
+    """The bench of a workspace, built once, that runs tests, its design in a simulator. Raises as `replay` does."""
 
-    def __init__(self, work: AdoptWorkspace, model: bool | None = None) -> None:
+    def __init__(self, work: AdoptWorkspace, model: bool | None = None, simulator: str = VERILATOR) -> None:
         self.work, self.plan = work, make_plan(work)
+        self.simulator, self._host = simulator, host_simulator(simulator)
         observed = None if work.observe is None or model is False else read_observation(work.observe, work, self.plan)
         if model and (observed is None or observed.model is None):
             raise DeviceError(
@@ -114,11 +132,28 @@ class BenchRunner:
     ) -> Outcome:
         """Run a test.
 
+        In a simulator of four states it is run twice, bits without a value once as 0 and once as 1 where they reach the bench:
+        what is seen may not depend on them.
+
         folder: is made anew; default: runs/TEST of the workspace. arguments: of the simulation. seconds: before it is given up.
         """
         script = self.script(test)
-        executable = self._executable = self._executable or build_bench(self.work, self.plan, self.observed)
         folder = self.work.folder / "runs" / test.stem if folder is None else folder
+        outcome = self._once(test, script, folder, arguments, wave=wave, seconds=seconds)
+        if self._host is None or not self._host.four_states or outcome.exit_code is ExitCode.DIFFERS:
+            return outcome
+        ones = self._once(test, script, folder / "ones", (*arguments, "+link_unknown=1"), wave=False, seconds=seconds)
+        found = first_difference(seen_in(folder), seen_in(ones.folder))
+        said = [f"with bits that have no value as 1: {line}" for line in ones.differences]
+        if found is not None:
+            said.append(f"a bit that has no value is seen: with such bits as 0 {found[0]}, as 1 {found[1]}")
+        unknown = _unknown(folder, link_of(self.work.top, self.observed))
+        return replace(outcome, differences=(*outcome.differences, *said), unknown=unknown)
+
+    def _once(
+        self, test: Path, script: ReplayScript, folder: Path, arguments: Sequence[str], *, wave: bool, seconds: float
+    ) -> Outcome:  # fmt: skip
+        executable = self._executable = self._executable or build_bench(self.work, self.plan, self.observed, self._host)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         (folder / "script.txt").write_text(script.text(), encoding="utf-8")
@@ -127,13 +162,38 @@ class BenchRunner:
         kept = folder / wave_name(executable)
         command = [str(executable), f"+limit={script.limit}", *arguments]
         command += ([f"+wave={kept.name}"] if wave else []) + (["+observe"] if self.observed is not None else [])
+        if (host := self._host) is not None:
+            image = executable.parent / host.image
+            command += ["+observe", f"+link_program={host.program or image}", f"+link_image={image}"]
+            command += [f"+link_options={host.wave_option}"] if wave and host.wave_option else []
+        begun = time.monotonic()
         with (folder / "log.txt").open("w") as log, start(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT) as process:
             try:
                 code = process.wait(timeout=seconds)
             except subprocess.TimeoutExpired as error:
                 raise SetupError(f"the simulation took longer than {seconds:.0f} s", where=str(test)) from error
-        outcome = judge(self.plan, script, folder, kept, code)
+        if code == BROKEN:
+            *_, why = _lines(folder / "log.txt")
+            design = [line for line in _lines(folder / "design.txt") if not line.startswith("VCD info")]
+            said = f"; the last that it said: {design[-1]}" if design else ""
+            raise DeviceError(f"the simulation of the design in {self.simulator} {why}{said}", where=str(folder))
+        took = time.monotonic() - begun
+        outcome = replace(judge(self.plan, script, folder, kept, code), simulator=self.simulator, seconds=took)
         return outcome if self.observed is None else _held_to_model(outcome, self.work, self.plan, script, self.observed)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(errors="replace").strip().splitlines() if path.is_file() else []
+
+
+def _unknown(folder: Path, link: BenchLink) -> tuple[UnknownSignal, ...]:
+    found: dict[str, UnknownSignal] = {}
+    for line in _lines(folder / "unknown.txt"):
+        bit, first, last = map(int, line.split())
+        path = link.named(bit)
+        one = found.get(path, UnknownSignal(path, 0, first, last))
+        found[path] = UnknownSignal(path, one.bits + 1, min(one.first, first), max(one.last, last))
+    return tuple(found.values())
 
 
 def _held_to_model(
@@ -242,11 +302,13 @@ class _Judge:
 _VERDICTS = {ExitCode.AGREED: "pass", ExitCode.DIFFERS: "fail", ExitCode.INTERNAL: "bench", ExitCode.INCOMPLETE: "incomplete"}
 
 
-def record_of(work: AdoptWorkspace, test: Path, outcome: Outcome) -> ReplayRecord:
-    """The record of an outcome."""
+def record_of(work: AdoptWorkspace, test: Path, outcome: Outcome, simulators: Sequence[str] = ()) -> ReplayRecord:
+    """The record of an outcome. simulators: those that were held to each other, if more than its own."""
+    names = ",".join(simulators or (outcome.simulator,))
+    simulator = "" if names == VERILATOR else f" --simulator {names}"
     rules = [f"{v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)" for v in outcome.violations]
     return ReplayRecord(
-        _VERDICTS[outcome.exit_code], f"{test.name} of {work.top.name}", f"fleet isa replay {work.folder} {test}",
+        _VERDICTS[outcome.exit_code], f"{test.name} of {work.top.name}", f"fleet isa replay {work.folder} {test}{simulator}",
         (*outcome.differences, *rules), outcome.lockstep.account if outcome.lockstep is not None else (),
         str(outcome.wave.absolute()) if outcome.wave is not None else "",
     )  # fmt: skip

@@ -44,11 +44,6 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 
-__all__ = [
-    "ADDRESSED", "ERROR", "IMAGE", "Compare", "MemoryCheck", "ReceivedCheck", "ReplayScript", "ScriptOperation", "fields_of",
-    "is_test", "read_script",
-]  # fmt: skip
-
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
 _LIMIT = 10_000
 IMAGE = 9
@@ -284,7 +279,7 @@ class _Reader:
             elif isinstance(entry, dict):
                 for name, value in TomlTable(t.path, f"{t.name}.data", entry, t.error, t.places).values.items():
                     if name not in dict(fields) or not isinstance(value, int):
-                        raise t.wrong("data", f"{name} is no field", hint=f"fields are {', '.join(n for n, _ in fields)}")
+                        raise t.wrong("data", f"{name} is not a field", hint=f"fields are {', '.join(n for n, _ in fields)}")
                     stated[name] = value
             else:
                 raise t.wrong("data", "expected numbers or tables of fields")
@@ -333,4 +328,4 @@ class _Reader:
         try:
             return bytes.fromhex(t.text("bytes"))
         except ValueError as error:
-            raise t.wrong("bytes", f"is no hexadecimal text ({error})") from error
+            raise t.wrong("bytes", f"is not hexadecimal text ({error})") from error

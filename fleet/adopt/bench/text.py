@@ -6,19 +6,18 @@ The design is an instance, so its interface ports, structures, parameters and un
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from fleet.adopt.bench.observe import Observation, ObservedSignal
+from fleet.adopt.bench.link import BenchLink
+from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal
 from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
 from fleet.adopt.names import tokens
 from fleet.adopt.ports import PortLeaf, Top, TopPort
 from fleet.adopt.workspace import AdoptWorkspace
-
-__all__ = ["TOP", "Embedded", "bench_text"]
 
 TOP = "fleet_adopt_bench"
 
@@ -40,15 +39,39 @@ class Embedded:
 
 
 def bench_text(
-    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None, embedded: Embedded | None = None
+    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None, embedded: Embedded | None = None,
+    link: BenchLink | None = None,
 ) -> str:  # fmt: skip
-    """The module. observed: what the bench records beside the ports; embedded: the test that it runs, None: one of files."""
-    return "\n".join(_Writer(work, plan, observed, embedded).lines()) + "\n"
+    """The module.
+
+    observed: what the bench records beside the ports; embedded: the test that it runs, None: one of files; link: to a program that
+    has the design, None: the bench has it.
+    """
+    return "\n".join(_Writer(work, plan, observed, embedded, link).lines()) + "\n"
+
+
+def host_text(work: AdoptWorkspace, plan: BenchPlan, link: BenchLink) -> str:
+    """The module around the design at the other end of a link, in Verilog that more than one simulator reads."""
+    writer = _Writer(work, plan, None, None, link)
+    return "\n".join(writer.around(link.host_lines)) + "\n"
+
+
+def shell_text(work: AdoptWorkspace, plan: BenchPlan, link: BenchLink) -> str:
+    """The module around the design for a host in C++."""
+    writer = _Writer(work, plan, None, None, link)
+    return "\n".join(writer.around(link.shell_lines)) + "\n"
+
+
+def table_text(work: AdoptWorkspace, plan: BenchPlan, link: BenchLink) -> str:
+    """Return the table of bits between the bench and such a host, in C++."""
+    return "\n".join(link.tables(_Writer(work, plan, None, None, link).nets)) + "\n"
 
 
 class _Writer:
-    def __init__(self, work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None, embedded: Embedded | None) -> None:
-        self._work, self._plan, self._observed, self._embedded = work, plan, observed, embedded
+    def __init__(
+        self, work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None, embedded: Embedded | None, link: BenchLink | None
+    ) -> None:
+        self._work, self._plan, self._observed, self._embedded, self._link = work, plan, observed, embedded, link
         self._leaves = list(work.top.leaves())
         self._net = {leaf.path: f"l{n}" for n, leaf in enumerate(self._leaves)}
         self._low = {p for g in work.ports.groups for name in g.low for p in g.signals.get(name, ())}
@@ -66,15 +89,27 @@ class _Writer:
         yield "  wire [OPW-1:0] result [DRIVEN];"
         yield "  int unsigned reads = 0;  // operations of the script that have read"
         yield from self._clocks()
-        yield from self._design(top)
+        yield from self._link.bench_lines(self._net) if self._link is not None else self._design(top)
         yield from self._single_lines()
         for n, port in enumerate(self._plan.ports):
             yield from self._port(n, port)
         for n, instance in enumerate(self._plan.instances):
             yield from self._instance(n, instance)
-        yield from observer_lines(self._plan, self._observed, self._value, self._clock)
+        fetch = f"fleet_link_look(64'($time), {self._link.bits_state});" if self._link is not None else ""
+        yield from observer_lines(self._plan, self._observed, self._value, self._clock, self._element, fetch)
         yield from self._script()
         yield "endmodule"
+
+    @property
+    def nets(self) -> Mapping[str, str]:
+        """Leaf -> its net."""
+        return self._net
+
+    def around(self, module: Callable[[Iterator[str], Mapping[str, str]], Iterator[str]]) -> Iterator[str]:
+        """A module around the design's instance; it gets the lines of the instance, and the nets."""
+        design = (line.replace("  logic [", "  wire [") for line in self._design(self._work.top))
+        yield f"// {self._work.top.name} as another simulator sees it. Made from its ports; do not edit."
+        yield from module(design, self._net)
 
     # Clocks and resets.
 
@@ -236,8 +271,16 @@ class _Writer:
     def _value(self, probe: ObservedSignal) -> str:
         """Return the expression by which the bench reads a probe."""
         if probe.inside:
-            return f"dut.{probe.path}"
+            return f"dut.{probe.path}" if self._link is None else self._link.probe(probe.path)
         return f"{'~' if probe.path in self._low else ''}{self._net[probe.path]}"
+
+    def _element(self, state: InsideState, name: str) -> str:
+        """Return the expression for element `i` of an array inside, counted from 0."""
+        v = state.variable
+        if self._link is not None:
+            return self._link.element(name, "i", state.lsb, state.bits)
+        part = f"[{state.lsb} +: {state.bits}]" if (state.lsb, state.bits) != (0, v.bits) else ""
+        return f"dut.{name}[i + {v.first}]{part}" if v.elements else f"dut.{name}{part}"
 
     # The script.
 
@@ -315,7 +358,7 @@ _SCRIPT = """
       $fdisplay(results, "B|%0d|%0d", at, $time);
       case (code)
         0: finish("end");
-        1: begin drive(k, (OPW'(1) << 1088) | (OPW'(a) << 1024) | b); answer(OPW\'(result[k])); end
+        1: begin drive(k, (OPW'(1) << 1088) | (OPW'(a) << 1024) | b); answer(OPW'(result[k][1024]) << 1024); end
         2: begin drive(k, OPW'(a) << 1024); answer(OPW\'(result[k])); end
         3: begin
           last = cycle + limit;

@@ -1,4 +1,4 @@
-"""What is told of a difference beside its one line: the command, each byte that differs, operands, the writes around it."""
+"""The account of a difference beside its one line: the command, each byte that differs, operands, the writes around it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from fleet.adopt.lockstep.history import Key, WriteHistory
 from fleet.adopt.lockstep.jobs import INSIDE, ModelJob
 from fleet.adopt.record import AccountPart
 
-__all__ = ["Claim", "DivergedAt", "Trigger", "account_of"]
-
 _BYTES, _READS, _WRITES, _WIDE = 8, 6, 8, 16
 
 
 Trigger = Literal["commit", "word", "operation", "rest", "end"]
-"""What a claim is about: the n-th event of a commit, word of a port, operation of a test, time at rest; or the end."""
+"""The event that a claim is about: the n-th commit, word of a port, operation of a test or time at rest; or the end."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a run of the bench recorded: operations of the test, writes to memory, commits, words, snapshots."""
+"""Records of a run of the bench: operations of the test, writes to memory, commits, words, snapshots."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 from fleet.adopt.bench.observe import Observation, ReadCommit, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan, spaces_of
 from fleet.adopt.bench.script import ReplayScript
-
-__all__ = ["CommitEvent", "DoneOperation", "Events", "MemoryWrite", "RestPoint", "StatePoint", "StreamWord", "read_events"]
 
 _READS = (2, 3)
 """Operations of a script that read an address."""

@@ -11,8 +11,6 @@ import numpy as np
 from fleet.adopt.bench.observe import InsideState
 from fleet.adopt.lockstep.events import StatePoint
 
-__all__ = ["InsideStates"]
-
 
 class InsideStates:
     """The declared states as the bench recorded them; moves forward in time only. points: in the order of time."""
@@ -46,7 +44,7 @@ class InsideStates:
         return self._held[state].size
 
     def byte(self, state: int, address: int) -> int:
-        """One byte."""
+        """Return one byte of the state."""
         return int(self._held[state][self._place[state][address]])
 
     def array(self, state: int, address: int) -> str:

@@ -216,6 +216,56 @@ module fleet_native_memory_monitor #(parameter int W_ADDR = 32, parameter int W_
   always @(posedge clk) if (!rst && ready && !valid) fleet_bench_pkg::violation(PORT, "ready without valid", SUBORDINATE);
 endmodule
 
+// Two of these handshakes, one for reads and one for writes, on one memory.
+module fleet_channel_memory_subordinate #(parameter int W_READ_ADDR = 8, parameter int W_READ_DATA = 8, parameter int W_WRITE_ADDR = 8,
+                                          parameter int W_WRITE_DATA = 8, parameter int W_WRITE_STRB = 1, parameter int SPACE = 0,
+                                          parameter int LATENCY = 1, parameter int SHIFT = 0) (
+  input logic clk, rst,
+  input  logic read_valid,
+  output logic read_ready,
+  input  logic [W_READ_ADDR-1:0] read_addr,
+  output logic [W_READ_DATA-1:0] read_data,
+  input  logic write_valid,
+  output logic write_ready,
+  input  logic [W_WRITE_ADDR-1:0] write_addr,
+  input  logic [W_WRITE_DATA-1:0] write_data,
+  input  logic [W_WRITE_STRB-1:0] write_strb
+);
+  logic [W_WRITE_DATA-1:0] nothing;
+  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_READ_DATA), .W_WSTRB(1), .SPACE(SPACE), .LATENCY(LATENCY)) read (
+    .clk, .rst, .valid(read_valid), .ready(read_ready), .write(1'b0), .addr(64'(read_addr) << SHIFT), .wdata('0), .wstrb('0),
+    .rdata(read_data));
+  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_WRITE_DATA), .W_WSTRB(W_WRITE_STRB), .SPACE(SPACE), .LATENCY(LATENCY),
+                                    .HAS_WRITE(1)) write (
+    .clk, .rst, .valid(write_valid), .ready(write_ready), .write(1'b1), .addr(64'(write_addr) << SHIFT), .wdata(write_data),
+    .wstrb(write_strb), .rdata(nothing));
+endmodule
+
+module fleet_channel_memory_monitor #(parameter int W_READ_ADDR = 8, parameter int W_WRITE_ADDR = 8, parameter int W_WRITE_DATA = 8,
+                                      parameter int W_WRITE_STRB = 1, parameter string PORT = "", parameter string MANAGER = "design",
+                                      parameter string SUBORDINATE = "bench", parameter bit STABLE = 1,
+                                      parameter bit HAS_READ_VALID = 0, parameter bit HAS_WRITE_VALID = 0) (
+  input logic clk, rst,
+  input logic read_valid,
+  input logic read_ready,
+  input logic [W_READ_ADDR-1:0] read_addr,
+  input logic write_valid,
+  input logic write_ready,
+  input logic [W_WRITE_ADDR-1:0] write_addr,
+  input logic [W_WRITE_DATA-1:0] write_data,
+  input logic [W_WRITE_STRB-1:0] write_strb
+);
+  fleet_handshake_monitor #(.W(W_READ_ADDR), .PORT(PORT), .CHANNEL("read: "), .SENDER(MANAGER), .STABLE(STABLE)) reads (
+    .clk, .rst, .valid(read_valid), .ready(read_ready), .payload(read_addr));
+  fleet_handshake_monitor #(.W(W_WRITE_ADDR + W_WRITE_DATA + W_WRITE_STRB), .PORT(PORT), .CHANNEL("write: "), .SENDER(MANAGER),
+                            .STABLE(STABLE)) writes (
+    .clk, .rst, .valid(write_valid), .ready(write_ready), .payload({write_strb, write_addr, write_data}));
+  always @(posedge clk) if (!rst) begin
+    if (HAS_READ_VALID && read_ready && !read_valid) fleet_bench_pkg::violation(PORT, "read: ready without valid", SUBORDINATE);
+    if (HAS_WRITE_VALID && write_ready && !write_valid) fleet_bench_pkg::violation(PORT, "write: ready without valid", SUBORDINATE);
+  end
+endmodule
+
 module fleet_split_memory_subordinate #(parameter int W_REQ_ADDR = 32, parameter int W_RESP_DATA = 32, parameter int W_REQ_MASK = 4,
                                         parameter int W_REQ_ID = 1, parameter int W_REQ_WRITE = 1, parameter int SPACE = 0,
                                         parameter int LATENCY = 1, parameter int PAUSE = 0) (

@@ -1,1 +1,1 @@
-"""What goes one way."""
+"""Protocols that carry data in one direction."""

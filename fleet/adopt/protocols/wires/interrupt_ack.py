@@ -1,10 +1,8 @@
-"""What goes back for an interrupt: acknowledge, its number, end of interrupt."""
+"""Answers to an interrupt: acknowledge, its number, end of interrupt."""
 
 from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
-
-__all__ = ["PROTOCOL"]
 
 PROTOCOL = Protocol(
     "interrupt_ack", "interrupt acknowledge", 65,

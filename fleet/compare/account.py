@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from fleet.core.codec import MAY_BE_MISSING
 
-__all__ = ["CommitSpan", "DivergenceAccount", "FirstBeat", "OperandLink", "Replayed", "Tiles"]
-
 
 @dataclass(frozen=True)
 class Replayed:
@@ -71,7 +69,7 @@ class FirstBeat:
 
 @dataclass(frozen=True)
 class OperandLink:
-    """Where an operand of an instruction comes from.
+    """Origin of an instruction's operand.
 
     depth: 0 for the divergent instruction's own operands, 1 for the operands of the instruction that wrote those, and so on.
     reader: number of the instruction that reads the operand.
@@ -105,7 +103,7 @@ class CommitSpan:
 
 @dataclass(frozen=True)
 class DivergenceAccount:
-    """What the divergence page shows beside the divergence itself.
+    """Context of a divergence, for its page.
 
     source: source line of the model's operation ("model.py:12: h = x @ w"), or empty.
     pattern: pattern of the bits that differ, as text lines.
@@ -124,6 +122,6 @@ class DivergenceAccount:
     chain: tuple[OperandLink, ...] = ()
     near: tuple[CommitSpan, ...] = ()
     cut: bool = False
-    """Whether the run ended at the divergence, so that no later commit was compared."""
+    """True if the run ended at the divergence, so that no later commit was compared."""
     counted_by: int | None = field(default=None, metadata=MAY_BE_MISSING)
     """The commit that accounts for a write which the divergent instruction made before its turn; None if that is its own commit."""

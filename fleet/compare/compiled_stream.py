@@ -25,8 +25,6 @@ from fleet.sdk import Call, Device, InstructionSet
 if TYPE_CHECKING:
     from fleet.targets.accel.program import AccelProgram
 
-__all__ = ["CompiledStream", "open_stream"]
-
 
 @dataclass(frozen=True)
 class CompiledStream:
@@ -41,7 +39,7 @@ class CompiledStream:
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
-        """All instructions in order."""
+        """Calls of all instructions, in commit order."""
         return tuple(self.compiled.calls)
 
     @cached_property

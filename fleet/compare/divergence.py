@@ -19,8 +19,6 @@ from fleet.isa.digest import digest_writes
 from fleet.isa.resolved import executed
 from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
-__all__ = ["Locate", "Operands", "StreamEvidence", "explain", "spelling"]
-
 Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
 """(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
 
@@ -32,7 +30,7 @@ _SHOWN = 16
 
 @dataclass(frozen=True)
 class StreamEvidence:
-    """What is available of a stream after a run.
+    """Evidence of a stream after a run.
 
     calls: the instructions in commit order. memory: the other engine's memory at the end of its run.
     before: memory as the instruction in question found it; None if `memory` still holds that (nothing was overwritten since).

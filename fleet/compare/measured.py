@@ -9,8 +9,6 @@ from typing import Literal
 from fleet.compare.ways import HigherPrecision, Ways
 from fleet.core.codec import MAY_BE_MISSING
 
-__all__ = ["BoundStats", "ErrorStats", "OperationRow", "ValueCounts", "Worst"]
-
 
 @dataclass(frozen=True)
 class ErrorStats:
@@ -146,7 +144,7 @@ class OperationRow:
 
     @property
     def by_step(self) -> bool:
-        """Whether no differing element has a finite accumulated bound, so that the step on its own operands decides."""
+        """True if no differing element has a finite accumulated bound, so that the step on its own operands decides."""
         if self.ways is not None:
             return self.own_bound is not None and self.ways.own > 0 and self.ways.accumulated == 0
         return self.own_bound is not None and self.bound is not None and 0 < self.bound.unbounded == self.cumulative.elements
@@ -158,5 +156,5 @@ class OperationRow:
 
     @property
     def has_ulps(self) -> bool:
-        """Whether the values are floats; an index or a boolean has neither ULPs nor an SQNR."""
+        """True if the values are floats; an index or a boolean has neither ULPs nor an SQNR."""
         return self.reference_dtype.startswith(("float", "bfloat")) and bool(self.cumulative.ulp_dtype)

@@ -22,18 +22,6 @@ import numpy as np
 from fleet.compare.measured import ErrorStats, ValueCounts
 from fleet.errors import ComparisonFailure
 
-__all__ = [
-    "ULP_EDGES",
-    "absolute_error",
-    "coarser_dtype",
-    "equal_elements",
-    "error_stats",
-    "root_mean_square",
-    "spacing_of",
-    "ulp_distance",
-    "value_counts",
-]
-
 ULP_EDGES: tuple[int, ...] = (0, *(1 << k for k in range(25)))
 """Inclusive upper edges of the ULP histogram: 0, 1, 2, 4, ... 2^24. One more bin counts larger distances."""
 
@@ -64,10 +52,10 @@ def absolute_error(reference: Array, other: Array) -> Array:
         return _integer_distance(reference.astype(np.int64), other.astype(np.int64))
     wide = np.complex128 if "c" in (reference.dtype.kind, other.dtype.kind) else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
-        error = np.abs(other.astype(wide) - reference.astype(wide))
-    error = np.asarray(error)
-    error[np.isnan(error)] = np.inf
-    error[equal_elements(reference, other)] = 0.0
+        error = np.asarray(np.abs(other.astype(wide) - reference.astype(wide)))
+    if error.size and np.isnan(error.max()):  # only then does anything need care: equal numbers are 0 apart already
+        error[np.isnan(error)] = np.inf
+        error[equal_elements(reference, other)] = 0.0
     return error
 
 
@@ -84,8 +72,9 @@ def ulp_distance(reference: Array, other: Array, dtype: np.dtype | None = None) 
         a, b = np.asarray(reference.astype(dtype)), np.asarray(other.astype(dtype))
     distance = _integer_distance(_ordered(a), _ordered(b))
     special = ~(np.isfinite(a) & np.isfinite(b))
-    distance[special] = np.inf
-    distance[equal_elements(a, b)] = 0.0
+    if special.any():
+        distance[special] = np.inf
+        distance[special & equal_elements(a, b)] = 0.0
     return distance
 
 
@@ -112,15 +101,21 @@ def error_stats(
     if n == 0:
         nothing = (0,) * (len(ULP_EDGES) + 1)
         return ErrorStats(0, 0.0, 0.0, 0.0, 0.0, "", 0.0, 0.0, 0.0, ULP_EDGES, nothing, math.inf, math.nan, 0)
-    ulps = ulp_distance(reference, other, dtype)
     a, b = reference.astype(np.float64), other.astype(np.float64)
+    mismatches = int(np.count_nonzero(error))
+    if not mismatches:
+        counts, channels = (n,) + (0,) * len(ULP_EDGES), (0.0,) * _channels(error)
+        name = dtype.name if dtype else ""
+        return ErrorStats(n, 0.0, 0.0, 0.0, 0.0, name, 0.0, 0.0, 0.0, ULP_EDGES, counts, math.inf, _cosine(a, b), 0, channels)
     ref = np.abs(a)
     usable = np.isfinite(ref) & (ref > 0)
     with np.errstate(over="ignore"):
         max_rel = float(np.max(np.divide(error, ref, out=np.zeros_like(error), where=usable)))
         rms = _norm(error) / math.sqrt(n)
-    p50, p99 = (float(v) for v in np.quantile(ulps, (0.5, 0.99), method="higher"))
-    counts = np.bincount(np.searchsorted(ULP_EDGES, ulps.reshape(-1), side="left"), minlength=len(ULP_EDGES) + 1)
+    ulps = ulp_distance(reference, other, dtype).reshape(-1)
+    counts = np.bincount(_edges_of(ulps), minlength=len(ULP_EDGES) + 1)
+    half, most = (math.ceil(q * (n - 1)) for q in (0.5, 0.99))
+    ulps.partition((half, most))
     return ErrorStats(
         elements=n,
         max_abs=float(error.max()),
@@ -128,22 +123,30 @@ def error_stats(
         rms=rms,
         max_rel=max_rel,
         ulp_dtype=dtype.name if dtype else "",
-        ulp_max=float(ulps.max()),
-        ulp_p50=p50,
-        ulp_p99=p99,
+        ulp_max=float(ulps[most:].max()),
+        ulp_p50=float(ulps[half]),
+        ulp_p99=float(ulps[most]),
         ulp_upper=ULP_EDGES,
         ulp_counts=tuple(int(c) for c in counts),
         sqnr_db=_sqnr_db(ref, error, floor),
         cosine=_cosine(a, b),
-        mismatches=int(n - np.count_nonzero(equal_elements(reference, other))),
+        mismatches=mismatches,
         channel_max_abs=_by_channel(error),
     )
+
+
+def _edges_of(ulps: Array) -> Array:
+    """Return the index of the first of `ULP_EDGES` that a distance does not exceed, its length beyond the last one."""
+    fraction, exponent = np.frexp(ulps)
+    index = exponent + 1 - (fraction == 0.5)  # a power of two is an edge itself
+    index = np.where(ulps > 0, np.clip(index, 1, len(ULP_EDGES)), 0)
+    return np.where(np.isfinite(ulps), index, len(ULP_EDGES))
 
 
 def root_mean_square(values: Array) -> float:
     """Return the root mean square of the finite elements; 0 if none is finite."""
     values = _parts(values) if values.dtype.kind == "c" else values
-    finite = values[np.isfinite(values)].astype(np.float64) if values.dtype.kind == "f" else np.zeros(0)
+    finite = _where(values, np.isfinite(values)).astype(np.float64, copy=False) if values.dtype.kind == "f" else np.zeros(0)
     size = _norm(finite) / math.sqrt(finite.size) if finite.size else 0.0
     return size if math.isfinite(size) else float(np.finfo(np.float64).max)
 
@@ -156,7 +159,7 @@ def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
     if dtype.kind != "f" or array.dtype.kind != "f":
         return ValueCounts(int(array.size), 0, 0, 0, 0, int(np.count_nonzero(array == 0)))
     info = np.finfo(dtype)
-    magnitude = np.abs(array.astype(np.float64))
+    magnitude = np.abs(array if array.dtype.itemsize >= dtype.itemsize else array.astype(dtype))  # limits are exact in either
     infinite = np.isinf(magnitude)
     saturated = (magnitude >= float(info.max)) & (~infinite | (dtype == np.float16))
     subnormal = (magnitude > 0) & (magnitude < float(info.smallest_normal))
@@ -185,15 +188,17 @@ def _check(reference: Array, other: Array) -> None:
 
 
 def _ordered(values: Array) -> Array:
-    """Map floats to int64 in the same order, both zeros to 0."""
+    """Map floats to integers of their size in the same order, both zeros to 0."""
     size = values.dtype.itemsize
-    bits = np.ascontiguousarray(values).view(f"i{size}").astype(np.int64).reshape(values.shape)
-    lowest = np.int64(-(1 << (8 * size - 1)))
-    return np.asarray(np.where(bits < 0, lowest - bits, bits))
+    bits = np.ascontiguousarray(values).view(f"i{size}").reshape(values.shape)
+    sign = bits >> (8 * size - 1)  # all ones for a negative number, whose magnitude is subtracted from zero
+    return np.asarray((bits ^ (sign & np.iinfo(bits.dtype).max)) - sign)
 
 
 def _integer_distance(a: Array, b: Array) -> Array:
-    """Return |a - b| of int64 arrays as float64. The distance is exact in uint64 and rounded once, to float64."""
+    """Return |a - b| of signed integers as float64: the exact distance, rounded once."""
+    if a.dtype.itemsize <= 4:
+        return np.asarray(np.abs(np.subtract(a, b, dtype=np.int64)).astype(np.float64))
     low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
     with np.errstate(over="ignore"):
         return np.asarray((high - low).astype(np.float64))
@@ -245,7 +250,10 @@ def _where(values: Array, chosen: Array) -> Array:
     return values if chosen.all() else values[chosen]
 
 
+def _channels(error: Array) -> int:
+    """Return the number of channels whose errors are shown: the length of the last axis, 0 if it is too long."""
+    return error.shape[-1] if error.ndim and error.shape[-1] <= _CHANNELS else 0
+
+
 def _by_channel(error: Array) -> tuple[float, ...]:
-    if error.ndim == 0 or not 0 < error.shape[-1] <= _CHANNELS:
-        return ()
-    return tuple(float(v) for v in error.reshape(-1, error.shape[-1]).max(axis=0))
+    return tuple(error.reshape(-1, error.shape[-1]).max(axis=0).tolist()) if _channels(error) else ()

@@ -1,4 +1,4 @@
-"""What one element of a fused group was computed from: the values of the operands, and their result in binary64."""
+"""Operands of one element of a fused group: their values, and their result in binary64."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from fleet.errors import FleetError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.types import shape_of
-
-__all__ = ["operand_lines"]
 
 _SHOWN = 12
 

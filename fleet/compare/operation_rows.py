@@ -10,12 +10,10 @@ import numpy as np
 from fleet.compare.bounds.bound import Bound
 from fleet.compare.measured import BoundStats, OperationRow, Worst
 from fleet.compare.metrics import absolute_error, error_stats, root_mean_square, spacing_of, value_counts
-from fleet.compare.rules.steps import Array
+from fleet.compare.rules.steps import Array, some
 from fleet.compare.ways import HigherPrecision, Ways
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
-
-__all__ = ["Basis", "Judgement", "Measured", "measured", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,12 @@ class Basis:
     floor: float = 0.0
     """Root mean square up to which the reference is no signal (`signal.Floors`)."""
     unbounded_rows: Array | None = None
-    """For an argmax whose classes must agree: rows whose operand has no finite bound, so that no margin is known."""
+    """Rows of an argmax whose classes must agree: the operand has no finite bound, so no margin is known."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge found of the elements of a row that no bound decides.
+    """A judge's decision on the elements of a row that no bound decides.
 
     held, beyond: boolean masks in the row's shape, disjoint. reason: why elements are beyond, one clause.
     """
@@ -132,7 +130,7 @@ def measured(
                     reasons += _violations(own_bound, "on its own operands: ", size, classes)
                 # A class that is right for its own operands may still differ from the golden's.
                 decided = step.violating if classes and basis.classes_must_agree else step.decided
-            none = Bound(np.full(shape, np.inf), None, "none")
+            none = Bound(np.broadcast_to(np.inf, shape), None, "none")
             within = _held(basis, basis.bound or none, reference, other, error=error, unbounded_fails=False)
             bound, beyond = within.stats if basis.bound is not None else None, within.violating
             reasons += _violations(within.stats, "", size, classes)
@@ -215,7 +213,7 @@ def _held(
     unbounded_fails: False if something else decides elements without a finite bound, special values included.
     """
     error = absolute_error(reference, other) if error is None else error
-    if equal is not None:
+    if equal is not None and error.any():
         error = np.where(equal, 0.0, error)
     undecided = 0
     if bound.candidates is not None:
@@ -227,35 +225,44 @@ def _held(
         limit = bound.array
         violating = error > limit
         bounded = np.isfinite(limit) | (error == 0)
-        if not unbounded_fails:
+        if not unbounded_fails and error.any():
             bounded = bounded & (violating | ~_says_nothing(limit, reference))
         if reference.dtype.kind == "f":
             violating = violating | (~np.isfinite(reference) & (error > 0))
     if not unbounded_fails:
         violating = violating & bounded
     finite_limit = np.isfinite(limit)
-    ratio = np.where(error == 0, 0.0, np.inf)
-    np.divide(error, limit, out=ratio, where=finite_limit & (limit > 0) & (error > 0))
-    ratio = np.where(violating & ~finite_limit, np.inf, np.where(finite_limit, ratio, 0.0))
+    every = bool(finite_limit.all())
+    finite = limit.reshape(-1) if every else limit[finite_limit]
     dtype = basis.ulp_dtype or reference.dtype
-    finite = limit[finite_limit]
     ulps = np.zeros(0)
-    if dtype.kind == "f" and reference.dtype.kind == "f":
+    if dtype.kind == "f" and reference.dtype.kind == "f" and some(finite):
+        spacing = spacing_of(reference, dtype)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ulps = finite / spacing_of(reference, dtype)[finite_limit]
-        ulps = ulps[np.isfinite(ulps)]
+            ulps = finite / (spacing.reshape(-1) if every else spacing[finite_limit])
+        usable = np.isfinite(ulps)
+        ulps = ulps if usable.all() else ulps[usable]
     stats = BoundStats(
         bound_max=float(finite.max()) if finite.size else float("inf"),
         bound_median=float(np.median(finite)) if finite.size else float("inf"),
         ulp_max=float(ulps.max()) if ulps.size else 0.0,
-        ulp_median=float(np.median(ulps)) if ulps.size else 0.0,
-        worst_ratio=float(ratio.max()),
+        ulp_median=float(np.median(ulps, overwrite_input=True)) if ulps.size else 0.0,
+        worst_ratio=_worst_ratio(error, limit, finite_limit, violating),
         violations=int(np.count_nonzero(violating)),
         unbounded=0 if bound.candidates is not None else int(np.count_nonzero(~finite_limit)),
         undecided=undecided,
         rule=bound.rule,
     )
     return _Held(stats, np.asarray(violating), np.asarray(bounded))
+
+
+def _worst_ratio(error: Array, limit: Array, finite: Array, violating: Array) -> float:
+    """Return the largest error beside its limit; 0 without an error or a finite limit, inf where a limit of 0 is exceeded."""
+    if not error.any():
+        return 0.0
+    ratio = np.where(error == 0, 0.0, np.inf)
+    np.divide(error, limit, out=ratio, where=finite & (limit > 0) & (error > 0))
+    return float(np.where(violating & ~finite, np.inf, np.where(finite, ratio, 0.0)).max())
 
 
 def _says_nothing(limit: Array, reference: Array) -> Array:
@@ -296,7 +303,7 @@ def _number(value: np.generic) -> float:
 
 def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) -> Worst | None:
     key = error
-    if bound is not None and bound.candidates is None:
+    if bound is not None and bound.candidates is None and error.any():
         with np.errstate(divide="ignore", invalid="ignore"):
             key = np.where(error == 0, 0.0, np.where(bound.array == 0, np.inf, error / bound.array))
             # inf / inf: a special value on one side only, so nothing is proved

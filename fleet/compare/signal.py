@@ -1,4 +1,4 @@
-"""Where a value is no signal: zero except for rounding.
+"""Masks of values without signal: zero except for rounding.
 
 The high frequencies of a constant block are zero. A transform leaves there the rounding error of large numbers that cancel: 1e-15
 where the numbers were 100. In decibels this is a ratio of two rounding errors and says nothing of either engine (-283.5 dB for a
@@ -20,8 +20,6 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-
-__all__ = ["Floors"]
 
 _MOVES = (
     d.SliceOp, d.ReshapeOp, d.TransposeOp, d.BroadcastToOp, d.ConcatOp, d.PadOp, d.GatherOp, d.CastOp, d.NegOp, d.AbsOp, d.WhereOp,

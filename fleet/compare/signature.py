@@ -1,4 +1,4 @@
-"""What makes two failures the same: the comparison, the kind of failure, the instruction and the class of difference; no numbers.
+"""Signatures, equal for failures with one cause: comparison, kind of failure, instruction, class of difference; no numbers.
 
 | kind | what failed | class of difference |
 |---|---|---|
@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FailureSignature", "Kind", "of_failure", "other_than_expected", "without_numbers"]
-
 Kind = Literal["commit", "cause", "stated", "memory", "hang", "rule", "operation"]
 
 _PLACE = re.compile(r"^(?:after )?\w+, instruction (?P<seq>\d+) \((?P<name>\w+)[^)]*\): ")
@@ -28,7 +26,7 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b|\d+(?:\.\d+)?(?:e[+-]?
 
 @dataclass(frozen=True)
 class FailureSignature:
-    """How something fails.
+    """Signature of a failure.
 
     comparison: "rtl-vs-iss". difference: see the module's table.
     instruction: of the first divergent commit; for an operation its kind ("matmul"); empty if none is named.

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TypeAlias
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from fleet.compare.bounds.bound import Bound
 from fleet.compare.diverged import CommitRow, Divergence
@@ -24,8 +26,6 @@ from fleet.engines.trace import Commit, Trace
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
-
-__all__ = ["CallFigures", "Doubt", "Judge", "ValueComparison", "compare_bits", "compare_values", "quiet", "refusals"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ Judge: TypeAlias = Callable[[Mapping[str, Doubt]], Mapping[str, Judgement]]
 
 @dataclass(frozen=True)
 class ValueComparison:
-    """What `compare_values` compares.
+    """A comparison of values, for `compare_values`.
 
     Attributes:
         name: "<other>-vs-<reference>". kind: "bound" or "info". question: what the comparison answers, in words.
@@ -78,6 +78,7 @@ class ValueComparison:
             if `own` lacks the operation.
         inputs: of the model, by name, as far as they are known.
         judge: called for what all bounds leave undecided. If None, that is not proved.
+        same_text: whether what both print must be the same, character by character.
     """
 
     name: str
@@ -98,6 +99,7 @@ class ValueComparison:
     progress: Progress = quiet
     steps: Callable[[Sequence[str]], tuple[Mapping[str, tuple[Array, Array]], Mapping[str, Bound]]] | None = None
     judge: Judge | None = None
+    same_text: bool = False
     inputs: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
 
@@ -254,6 +256,14 @@ def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[Op
     return rows, reasons
 
 
+_SHOWN_TEXT = 100
+"""Characters of a printed line that a difference shows."""
+_FIRST = 8
+"""First elements that every comparison stores, however many others: engines' outputs are printed side by side."""
+_SHOWN = 1 << 19
+"""Values of all operations of a comparison together that are stored for pictures."""
+
+
 def _same_bits(a: Array, b: Array) -> bool:
     return a.dtype == b.dtype and a.shape == b.shape and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
 
@@ -269,32 +279,40 @@ def compare_values(
     if not reasons:
         measurements: list[Measured] = []
         operations = list(program.operations())
+        compared = [op for op in operations if not isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp)]
+        settled = _settled(program, reference, other) if spec.kind == "bound" else set[str]()
+        why_not = {op_id(op): _why_not(spec, reference, other, op_id(op)) for op in compared}
+        most = max(256, min(4096, _SHOWN // max(1, sum(why is None for why in why_not.values()))))
         finite: dict[str, Array] = {}
         ordered = _ordered(spec, operations)
         floors = Floors(program, spec.inputs, reference.tensors)
         for index, op in enumerate(operations):
             name = op_id(op)
-            if isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp):
+            if name not in why_not:
                 continue
             spec.progress(index / len(operations), f"comparing {name}")
             floor = floors.of(op)
             if name in ordered and (bound := spec.bounds.get(name)) is not None:
                 finite[name] = np.isfinite(bound.array)
-            if why := _why_not(spec, reference, other, name):
+            if why := why_not[name]:
                 skipped.append(NotCompared(name, why))
                 if name not in spec.inner and spec.missing_is_failure:
                     reasons.append(f"{name}: {why}")
                 continue
-            measurements.append(_measured(spec, reference, other, op, index, finite, floor))
-            arrays |= _samples(spec, reference, other, name)
+            asked = _without_bounds(spec, name) if name in settled else spec
+            measurements.append(_measured(asked, reference, other, op, index, finite, floor))
+            arrays |= _samples(asked, reference, other, name, most)  # here: bounds are derived once, in program order
         rows = _decided(spec, reference, other, measurements)
+    printed, difference = _printed(reference, other) if not reasons else (0, "")
+    if difference and spec.same_text:
+        reasons.append(difference)
     reasons += [f"{row.op}: {row.reason}" for row in rows if row.verdict == "fail"]
     elements = sum(row.cumulative.elements for row in rows)
     verdict: Verdict = "fail" if reasons else "pass"
     if unproved := [f"{row.op}: {row.reason}" for row in rows if row.verdict == "not proved"]:
         verdict = "fail" if reasons else "not proved"
         reasons += unproved
-    elif not reasons and elements == 0:
+    elif not reasons and not elements and not printed:
         verdict, reasons = "nothing compared", ["no element was compared: the traces have no operation in common"]
     divergence = None
     if bad := next((row for row in rows if row.verdict == "fail"), None):
@@ -304,9 +322,65 @@ def compare_values(
     kind = "bound" if spec.kind == "bound" else "info"
     comparison = Comparison(
         spec.name, kind, reference.engine, other.engine, spec.question, verdict, tuple(reasons), elements, 0, rows, (),
-        divergence, tuple(skipped),
+        divergence, tuple(skipped), printed,
     )  # fmt: skip
     return comparison, arrays
+
+
+def _settled(program: Program, reference: Trace, other: Trace) -> set[str]:
+    """Return the operations of weights alone that give the same numbers on both sides, from the same numbers.
+
+    A quantised model's weights are most of its values.
+    """
+    weights = {value for value in program.function.body.block.args if program.arguments[value.index].kind == "weight"}
+    same: set[SSAValue] = set(weights)
+    for op in program.operations():
+        if isinstance(op, d.RegionOp | d.PrintOp) or not same.issuperset(op.operands):
+            continue
+        a, b = (t.tensors.get(op_id(op)) for t in (reference, other))
+        if isinstance(op, d.ConstantOp) or (a is not None and b is not None and _same_numbers(a, b)):
+            same |= set(op.results)
+    return {op_id(value.owner) for value in same if isinstance(value.owner, FleetOp)}
+
+
+def _same_numbers(a: Array, b: Array) -> bool:
+    """Return True if all arrays have the same dtype, shape and elements, without NaN."""
+    return np.asarray(a).dtype == np.asarray(b).dtype and np.array_equal(a, b)
+
+
+def _without_bounds(spec: ValueComparison, name: str) -> ValueComparison:
+    """Return the comparison of a settled operation without bounds: equal elements pass before any applies (`measured`).
+
+    On a device the operation alone, on the reference's operands, may still differ; then it is compared as any other.
+    """
+    alone = None if spec.local is spec.own else spec.local.get(name)
+    if alone is not None and not _same_numbers(*alone):
+        return spec
+    return replace(spec, bounds={}, local_bounds={}, own_bounds={}, local={}, own={})
+
+
+def _printed(reference: Trace, other: Trace) -> tuple[int, str]:
+    """Return the number of lines that both engines printed, all alike; or 0 and the first difference in words.
+
+    Of a text that an engine did not keep whole, the whole lines that it kept are compared.
+    """
+    texts = [t.meta.get("stdout") for t in (reference, other)]
+    a, b = (text.splitlines(keepends=True) if isinstance(text, str) else None for text in texts)
+    if a is None or b is None:
+        return 0, ""
+    kept = [len(lines) - 1 for t, lines in ((reference, a), (other, b)) if t.meta.get("stdout_cut")]
+    if kept:
+        a, b = a[: min(kept)], b[: min(kept)]
+    for number, (x, y) in enumerate(zip_longest(a, b, fillvalue=""), 1):
+        if x != y:
+            ends = x.rstrip("\n") == y.rstrip("\n")  # only then the end of the line is what differs
+            found = [f"{t.engine} {_shown_line(line, ends=ends)}" for t, line in ((reference, x), (other, y))]
+            return 0, f"line {number} of what is printed differs: {found[0]}, {found[1]}"
+    return len(a), ""
+
+
+def _shown_line(line: str, *, ends: bool) -> str:
+    return repr((line if ends else line.rstrip("\n"))[:_SHOWN_TEXT]) if line else "no line"
 
 
 def _why_not(spec: ValueComparison, reference: Trace, other: Trace, name: str) -> str | None:
@@ -374,13 +448,15 @@ def _unbounded_rows(op: FleetOp, finite: Mapping[str, Array]) -> Array | None:
     return None if known is None else np.asarray(~known.all(axis=int(op.axis.value.data)))
 
 
-def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str) -> dict[str, np.ndarray]:
-    """Return the arrays that pictures of an operation need (`CosimResult.arrays`)."""
+def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str, most: int) -> dict[str, np.ndarray]:
+    """Return the arrays that pictures of an operation need (`CosimResult.arrays`), of at most so many values."""
     a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
     if a.shape != b.shape or not a.size:
         return {}
     bound = spec.bounds.get(name)
-    pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
+    pick = np.arange(a.size)
+    if a.size > most:
+        pick = np.concatenate([pick[:_FIRST], np.linspace(_FIRST, a.size - 1, most - _FIRST).astype(np.int64)])
     a, b = (np.abs(v) if v.dtype.kind == "c" else v for v in (a, b))  # pictures show magnitudes
     flat = a.reshape(-1)[pick].astype(np.float64)
     arrays = {f"{spec.name}/{name}/reference": flat, f"{spec.name}/{name}/other": b.reshape(-1)[pick].astype(np.float64)}

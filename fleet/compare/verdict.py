@@ -1,15 +1,14 @@
-"""What a comparison found, and the figure of a task, as plain data; results consist of it."""
+"""Outcome of a comparison, and the figure of a task, as plain data; results consist of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fleet.compare.diverged import CommitRow, Divergence
 from fleet.compare.measured import OperationRow
 from fleet.compare.ways import Ways
-
-__all__ = ["Comparison", "EnginesCompared", "Flip", "Kind", "NotCompared", "TaskMetric", "Verdict"]
+from fleet.core.codec import MAY_BE_MISSING
 
 Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
 """fail: something differs. not proved: no difference was found, but some results could not be decided."""
@@ -18,7 +17,7 @@ Kind = Literal["bits", "bound", "info"]
 
 @dataclass(frozen=True)
 class NotCompared:
-    """Something that was not compared, and why, so that the reader does not take it for compared.
+    """A gap of the comparison with its reason, so that a reader does not take it for compared.
 
     what: an engine (`CosimResult.not_compared`, the run as a whole) or an operation (`Comparison.not_compared`).
     """
@@ -29,7 +28,7 @@ class NotCompared:
 
 @dataclass(frozen=True)
 class EnginesCompared:
-    """What every comparison of two engines says.
+    """Fields of every comparison of two engines.
 
     kind: "bits" (must be identical), "bound" (must be within the derived bound), "info" (measured, nothing required).
     question: what it answers, in words. elements: number of tensor elements compared.
@@ -47,13 +46,17 @@ class EnginesCompared:
 
 @dataclass(frozen=True)
 class Comparison(EnginesCompared):
-    """Two engines compared over one run. bytes: number of bytes covered by digests ("bits")."""
+    """Two engines compared over one run.
+
+    bytes: number of bytes covered by digests ("bits"). printed: lines that both printed alike.
+    """
 
     bytes: int
     operations: tuple[OperationRow, ...] = ()
     commits: tuple[CommitRow, ...] = ()
     divergence: Divergence | None = None
     not_compared: tuple[NotCompared, ...] = ()
+    printed: int = field(default=0, metadata=MAY_BE_MISSING)
 
     @property
     def ways(self) -> Ways:

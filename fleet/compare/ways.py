@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-__all__ = ["NORM", "HigherPrecision", "Ways"]
-
 NORM = "the largest error, in units of one ulp of the element or of what one-ulp changes of inputs and weights do to it"
 """The norm in which `HigherPrecision` measures distances, in words."""
 
@@ -57,7 +55,7 @@ class Ways:
 
 @dataclass(frozen=True)
 class HigherPrecision:
-    """What the third judge found of one operation. Distances are in the norm `NORM`.
+    """The third judge's figures for one operation. Distances are in the norm `NORM`.
 
     Attributes:
         dtype: of the evaluation that is the reference for both ("float64", "longdouble"); "" without one.

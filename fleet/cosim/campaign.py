@@ -30,7 +30,7 @@ from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
 from fleet.cosim.comparisons import ComparisonSession
 from fleet.cosim.device_figures import device_figures, device_hash, hardware_hash
-from fleet.cosim.identity import ContentHashes, bench_hash, provenance, software_hash, text_hash
+from fleet.cosim.identity import ContentHashes, arrays_hash, bench_hash, provenance, software_hash, text_hash
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import ROUNDED, CosimResult
@@ -41,8 +41,6 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import ExitCode, FleetError
 from fleet.ir.program import Program
 from fleet.transforms.simplify.infer_shapes import bound
-
-__all__ = ["cosim"]
 
 _FLIPPED = 256
 """Number of samples whose scores are kept."""
@@ -81,7 +79,7 @@ def cosim(
 
 
 class _Run:
-    """One co-simulation in progress."""
+    """A co-simulation in progress."""
 
     def __init__(
         self,
@@ -253,7 +251,7 @@ class _Run:
         divergence = divergence or next((c.divergence for c in self.comparisons if c.divergence), None)
         return CosimResult(
             self._identity(), self.options.data, tuple(runs), tuple(self.comparisons), tuple(self.tasks),
-            tuple(missing), verdict, tuple(reasons), divergence, self.arrays,
+            tuple(missing), verdict, tuple(reasons), divergence, arrays=self.arrays,
         )  # fmt: skip
 
     def _verdict(self, runs: Sequence[EngineRun]) -> tuple[Verdict, list[str]]:
@@ -281,7 +279,7 @@ class _Run:
         return "pass", []
 
     def _held(self, task: TaskMetric) -> bool:
-        """Whether the comparison of the classes itself found no difference, because their values are too near to each other."""
+        """True if the comparison of the classes found no difference because their values are too near to each other."""
         rows = [row for c in self.comparisons if task.engine in (c.reference, c.other) for row in c.operations if row.op == task.op]
         return any(row.ways is not None and row.ways.higher + row.ways.not_proved >= len(task.flips) for row in rows)
 
@@ -295,11 +293,11 @@ class _Run:
             rtl_hash = hardware_hash(self.stream.compiled.instruction_set, self.stream.compiled.device)
         tools = _tools(traces)
         device = self.stream.compiled.device if self.stream is not None else None
-        weights, inputs = _arrays_hash(self.program.weights), _arrays_hash(self.inputs)
+        weights, inputs = arrays_hash(self.program.weights), arrays_hash(self.inputs)
         rounded = self.stream.rounded.hash if self.stream else None
-        labels = None if self.labels is None else _arrays_hash({"labels": self.labels})
+        labels = None if self.labels is None else arrays_hash({"labels": self.labels})
         content = ContentHashes(
-            model=text_hash(self.program.source, self.program.hash, rounded),
+            model=text_hash(self.program.all_sources, self.program.hash, rounded),
             data=text_hash(weights, inputs, labels),
             description=described,
             hardware=rtl_hash,
@@ -315,7 +313,7 @@ class _Run:
         return RunIdentity(
             model=o.model,
             case=o.case,
-            source_hash=hashlib.sha256(self.program.source.encode()).hexdigest(),
+            source_hash=hashlib.sha256(self.program.all_sources.encode()).hexdigest(),
             weights_hash=weights,
             inputs_hash=inputs,
             program_hash=self.program.hash,
@@ -332,15 +330,6 @@ class _Run:
             content=content,
             provenance=provenance(o.date),
         )
-
-
-def _arrays_hash(arrays: Mapping[str, np.ndarray]) -> str:
-    h = hashlib.sha256()
-    for name in sorted(arrays):
-        a = np.asarray(arrays[name], order="C")
-        h.update(f"{name}:{a.dtype.str}:{a.shape};".encode())
-        h.update(a.tobytes())
-    return h.hexdigest()
 
 
 def _tools(traces: Sequence[Trace]) -> dict[str, str]:

@@ -36,8 +36,6 @@ from fleet.streams.replay.explain import ReplayContext
 from fleet.streams.replay.model import explain_model, explain_on_model, host_names
 from fleet.transforms.simplify.infer_shapes import as_run
 
-__all__ = ["ComparisonSession"]
-
 Compared = tuple[Comparison, dict[str, np.ndarray]]
 
 
@@ -63,17 +61,19 @@ class ComparisonSession:
     def against_source(self, reference: Trace, golden: Trace) -> Compared:
         """Compare the golden with an engine that runs the user's source."""
         question = "Is the golden what NumPy computes?"
-        return self._float(f"{golden.engine}-vs-{reference.engine}", question, reference, golden, missing_is_failure=False)
+        return self._float(f"{golden.engine}-vs-{reference.engine}", question, reference, golden, of_source=True)
 
     def against_golden(self, golden: Trace, other: Trace) -> Compared:
         """Compare an engine that computes in the program's own dtypes with the golden."""
         question = f"Does {other.engine} compute what the golden computes, within float rounding?"
-        return self._float(f"{other.engine}-vs-{golden.engine}", question, golden, other, missing_is_failure=True)
+        return self._float(f"{other.engine}-vs-{golden.engine}", question, golden, other, of_source=False)
 
-    def _float(self, name: str, question: str, reference: Trace, other: Trace, *, missing_is_failure: bool) -> Compared:
+    def _float(self, name: str, question: str, reference: Trace, other: Trace, *, of_source: bool) -> Compared:
+        """of_source: whether the reference runs the user's source: it prints the same, and shows its variables alone."""
         spec = ValueComparison(
-            name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=missing_is_failure
-        )
+            name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=not of_source,
+            same_text=of_source,
+        )  # fmt: skip
         fates = fates_of(self.program, other)
         stating = reference if reference is not self.golden else other
         side = FusedArithmetic(
@@ -142,24 +142,17 @@ class ComparisonSession:
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
         """Measure the cost of the weights as the device stores them."""
         assert self.stream is not None
-        name = f"{rounded.engine}-vs-{golden.engine}"
         stored = self.stream.rounded
         local = local_host_values(stored, stored.weights, golden, self.inputs, frozenset())
         question = "What does storing the weights as the device does cost? (quantisation error)"
-        spec = ValueComparison(
-            name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed,
-            progress=self.progress, inputs=self.inputs,
-        )  # fmt: skip
+        spec = replace(self._spec("info", question, golden, rounded, self.stream.absorbed), local=pairs(golden.tensors, local))
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
     def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
         """Compare the device's arithmetic with its derived bound, on the same weights."""
         assert self.stream is not None
-        name = f"{iss.engine}-vs-{rounded.engine}"
         question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
-        spec = ValueComparison(
-            name, "bound", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress, inputs=self.inputs
-        )
+        spec = self._spec("bound", question, rounded, iss, self.stream.inner)
         if not self.stream.groups:
             why = f"no operation of the model runs on {self.stream.compiled.device.name}: there is nothing of it to compare"
             return replace(_impossible(spec, rounded, iss, why), verdict="nothing compared"), {}
@@ -186,11 +179,8 @@ class ComparisonSession:
     def total(self, golden: Trace, iss: Trace) -> Compared:
         """Measure both causes together."""
         assert self.stream is not None
-        name = f"{iss.engine}-vs-{golden.engine}"
         question = "How far is the device from the model? (quantisation and arithmetic error together)"
-        spec = ValueComparison(
-            name, "info", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress, inputs=self.inputs
-        )
+        spec = self._spec("info", question, golden, iss, self.stream.inner)
         try:
             local = local_device_values(self.stream, golden, self.inputs)
             spec = replace(spec, local=pairs(golden.tensors, local), ulp_dtype=self._stored(self._device_side()))
@@ -231,9 +221,8 @@ class ComparisonSession:
         """Return the source line of a commit's last operation: "model.py:12: h = x @ w"."""
         names = {op_id(op): op for op in self.program.operations()}
         at = next((text_of(names[name], "at") for name in reversed(ops) if name in names), "")
-        line = at.split(":")[1] if ":" in at else ""
-        lines = self.program.source.splitlines()
-        return f"{at}: {lines[int(line) - 1].strip()}" if line.isdecimal() and 0 < int(line) <= len(lines) else at
+        line = self.program.line_at(at)
+        return f"{at}: {line}" if line else at
 
     def _device_side(self) -> GroupArithmetic:
         assert self.stream is not None
@@ -251,6 +240,12 @@ class ComparisonSession:
             if store is not None:
                 found[op_id(op)] = store
         return found
+
+    def _spec(self, kind: str, question: str, reference: Trace, other: Trace, inner: Mapping[str, str]) -> ValueComparison:
+        name = f"{other.engine}-vs-{reference.engine}"
+        return ValueComparison(
+            name, kind, question, waivers=self._waived(name), inner=inner, progress=self.progress, inputs=self.inputs
+        )
 
     def _waived(self, comparison: str) -> Mapping[str, str]:
         return self.waivers.get(comparison, {})

@@ -11,8 +11,6 @@ from fleet.engines.evidence import JobEvidence, records_of
 from fleet.engines.rtl_sim.records import RECORD, RESULT_VALID
 from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 
-__all__ = ["HARDWARE", "without_evidence"]
-
 HARDWARE = frozenset({"board", "fpga", "rtl"})
 """Engine names that mean hardware: an engine with such a name is never a model."""
 
@@ -23,7 +21,7 @@ def without_evidence(engine: Engine, trace: Trace, before: int) -> str | None:
     before: value of `fleet.engines.evidence.issued` before the run.
     """
     kind = trace.evidence.kind
-    if engine.target == "riscv" and not trace.counters.get("instructions"):
+    if engine.target in ("riscv", "aarch64") and not trace.counters.get("instructions"):
         return "gave back a trace that counts no instructions: nothing shows that it ran"
     if kind == "board":
         return "claims a board, and none is known: see fleet/engines/evidence.py for what one must bring"

@@ -10,35 +10,15 @@ engine would have chosen itself is in `TokenRow.own`, and its free-running text 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-
-import numpy as np
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from fleet.compare.diverged import Divergence
 from fleet.compare.verdict import EnginesCompared, Verdict
-from fleet.core.codec import MAY_BE_MISSING, NOT_STORED, Json
-from fleet.core.files import RecordPair
+from fleet.core.codec import MAY_BE_MISSING, Json
 from fleet.cosim.run_request import RunRequest
+from fleet.cosim.stored_result import StoredResult
 from fleet.cosim.what_ran import DeviceFigures, Status
-
-__all__ = [
-    "FILE",
-    "SCHEMA",
-    "CommitTime",
-    "EngineFigures",
-    "GenerationComparison",
-    "GenerationIdentity",
-    "GenerationResult",
-    "KindCost",
-    "LayerError",
-    "LogitsError",
-    "ModelFigures",
-    "QuantisationChoiceRow",
-    "StepFigures",
-    "TokenRow",
-    "TrafficRow",
-]
 
 SCHEMA = 1
 """Version of the JSON form; a reader refuses any other."""
@@ -73,7 +53,7 @@ class ModelFigures:
 
 @dataclass(frozen=True)
 class GenerationIdentity:
-    """What ran, so that runs can be distinguished and repeated. Hashes are SHA-256 hex.
+    """Identity of a generation, to distinguish and repeat it. Hashes are SHA-256 hex.
 
     Attributes:
         prompt: what the user asked. prompt_tokens: with the chat template. prompt_text: these tokens as text.
@@ -261,7 +241,7 @@ class QuantisationChoiceRow:
 
 
 @dataclass(frozen=True)
-class GenerationResult:
+class GenerationResult(StoredResult):
     """The complete outcome. `arrays` (in the .npz) holds "logits/<engine>", float32 [steps, vocabulary], for all compared steps.
 
     Attributes:
@@ -270,6 +250,9 @@ class GenerationResult:
         costs, timeline, traffic: of the decode step at `costs_position` on the engine with a clock; empty without one.
         memory_plan: data for the address map's picture, as the compiler gives it; {} off the device.
     """
+
+    JSON: ClassVar = FILE
+    STORED_AS: ClassVar = ("generation", SCHEMA, "fleet generate", "generate again")
 
     identity: GenerationIdentity
     model: ModelFigures
@@ -289,7 +272,6 @@ class GenerationResult:
     divergence: Divergence | None
     verdict: Verdict
     reasons: tuple[str, ...]
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED)
 
     def engine(self, name: str) -> EngineFigures | None:
         """Return an engine's run; None if it was not requested."""
@@ -298,28 +280,3 @@ class GenerationResult:
     def comparison(self, name: str) -> GenerationComparison | None:
         """Return a comparison by name ("rtl-vs-iss"), or None."""
         return next((c for c in self.comparisons if c.name == name), None)
-
-    def to_json(self) -> dict[str, Json]:
-        """Return JSON values without the arrays; `schema` is the version."""
-        return _STORED.table(self)
-
-    @classmethod
-    def from_json(cls, value: object, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> GenerationResult:
-        """Invert `to_json`. Raises ModelError if the version or a field does not fit."""
-        return replace(_STORED.record(value, where), arrays=dict(arrays or {}))
-
-    def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
-        """Write `folder/generation.json` and its `.npz`; return the JSON's path. An old result stays whole until the end.
-
-        beside: path -> text of files that are replaced together with the JSON, or not at all.
-        """
-        return _STORED.save(folder / FILE, self, self.arrays, beside)
-
-    @classmethod
-    def load(cls, path: Path) -> GenerationResult:
-        """Read `generation.json` (or the folder that holds it). Raises ModelError if it is not a complete result."""
-        result, arrays = _STORED.load(path / FILE if path.is_dir() else path)
-        return replace(result, arrays=arrays)
-
-
-_STORED = RecordPair(GenerationResult, "generation", SCHEMA, None, "fleet generate", "generate again")

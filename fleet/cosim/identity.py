@@ -18,23 +18,14 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy as np
+
 from fleet.core.cache import cache_root
 from fleet.core.codec import decode
 from fleet.core.files import write_atomically
 from fleet.core.version import __version__
 from fleet.errors import FleetError
 from fleet.isa.closure import Imports, closure, imports_of
-
-__all__ = [
-    "NOT_CONTENT",
-    "ContentHashes",
-    "Provenance",
-    "bench_hash",
-    "provenance",
-    "software_hash",
-    "software_members",
-    "text_hash",
-]
 
 NOT_CONTENT: Mapping[str, str] = {
     "fleet.cosim.last_run": "where the last result of a folder is kept",
@@ -82,7 +73,7 @@ class ContentHashes:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where and when a run was made. revision: of fleet's checkout, "" outside of one. changed: whether files differ from it."""
+    """Place and time of a run. revision: of fleet's checkout, "" outside of one. changed: whether files differ from it."""
 
     revision: str
     changed: bool
@@ -93,15 +84,28 @@ class Provenance:
     date: str
 
 
+def arrays_hash(arrays: Mapping[str, np.ndarray]) -> str:
+    """Return the SHA-256 (hex) of arrays: names, dtypes, shapes and elements."""
+    h = hashlib.sha256()
+    for name in sorted(arrays):
+        a = np.asarray(arrays[name], order="C")
+        h.update(f"{name}:{a.dtype.str}:{a.shape};".encode())
+        h.update(a.tobytes())
+    return h.hexdigest()
+
+
 def text_hash(*parts: object) -> str:
     """Return the SHA-256 (hex) of values that `repr` distinguishes."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def software_members() -> tuple[Path, ...]:
-    """Return the files of all code that compiles, runs and compares (fleet's and installed plug-ins'), ascending by module."""
+def software_members(*more: Path) -> tuple[Path, ...]:
+    """Return the files of all code that compiles, runs and compares (fleet's and installed plug-ins'), ascending by module.
+
+    more: files of fleet whose imports count, too.
+    """
     points = [point for group in ("fleet.engines", "fleet.instruction_sets", "fleet.passes") for point in entry_points(group=group)]
-    roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "regress" / "case_runs.py"]
+    roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "regress" / "case_runs.py", *more]
     roots += sorted((_PACKAGE / "frontend").glob("*.py"))  # commands choose among these
     roots += [path for point in points if (path := _file_of(point.module)) is not None]
     known = _Known()
@@ -111,9 +115,9 @@ def software_members() -> tuple[Path, ...]:
 
 
 @cache
-def software_hash() -> str:
+def software_hash(*more: Path) -> str:
     """Return the SHA-256 (hex) of `software_members` and of the data files that fleet's code reads."""
-    return _files_hash([*software_members(), *_beside()])
+    return _files_hash([*software_members(*more), *_beside()])
 
 
 @cache
@@ -186,7 +190,7 @@ def _files_hash(files: list[Path]) -> str:
 
 @dataclass(frozen=True)
 class _KeptImports:
-    """What `_Known` keeps on disk."""
+    """The form of `_Known` on disk."""
 
     found: dict[str, Imports]
 

@@ -11,25 +11,15 @@ Names of comparisons are "<other>-vs-<reference>" ("rtl-vs-iss"). Names of engin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import ClassVar
 
 from fleet.compare.diverged import Divergence
 from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
-from fleet.core.codec import NOT_STORED, Json
-from fleet.core.files import RecordPair
+from fleet.cosim.stored_result import StoredResult
 from fleet.cosim.what_ran import DataProvenance, EngineRun, RunIdentity
 from fleet.errors import ExitCode, heaviest
-
-__all__ = [
-    "RESULT",
-    "ROUNDED",
-    "SCHEMA",
-    "CosimResult",
-    "load_result",
-]
 
 SCHEMA = 2
 """Version of the JSON form; a reader refuses any other."""
@@ -49,16 +39,20 @@ _EXIT_CODES: Mapping[Verdict, ExitCode] = {
 
 
 @dataclass(frozen=True)
-class CosimResult:
+class CosimResult(StoredResult):
     """The complete outcome. `arrays` (in the .npz, not in the JSON) holds the data of pictures:
 
     "inputs/flipped/<engine>"      input rows of the flipped samples, in the order of `TaskMetric.flips` (first model input)
     "flipped/index"                samples that flipped on some engine, at most 256, ascending, int64
     "flipped/scores/<engine>"      [samples, classes] of these: the values whose argmax is the predicted class
-    "<comparison>/<op>/reference"  up to 4096 values of the reference (evenly spaced in C order), float64
+    "<comparison>/<op>/reference"  up to 4096 values of the reference (the first 8, then evenly spaced in C order), float64;
+                                   fewer, from 256 on, where a comparison has more than 128 operations
     "<comparison>/<op>/other"      the same elements of the other engine, float64
     "<comparison>/<op>/bound"      the bound of the same elements, float64 (kind "bound" only)
     """
+
+    JSON: ClassVar = RESULT
+    STORED_AS: ClassVar = ("result", SCHEMA, "fleet cosim", "run the co-simulation again")
 
     identity: RunIdentity
     data: DataProvenance
@@ -69,7 +63,6 @@ class CosimResult:
     verdict: Verdict
     reasons: tuple[str, ...]
     divergence: Divergence | None
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -94,38 +87,13 @@ class CosimResult:
 
     @property
     def evidence(self) -> str:
-        """What proves that each engine ran, the strongest kind first: "bench: rtl; model: vm, iss"."""
+        """Evidence that each engine ran, the strongest kind first: "bench: rtl; model: vm, iss"."""
         kinds = {kind: [e.name for e in self.engines if e.evidence == kind] for kind in ("board", "bench", "model")}
         return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
 
     def task(self, engine: str) -> TaskMetric | None:
         """Return the task figure of an engine, or None."""
         return next((t for t in self.tasks if t.engine == engine), None)
-
-    def to_json(self) -> dict[str, Json]:
-        """Return JSON values without the arrays; `schema` is the version."""
-        return _STORED.table(self)
-
-    @classmethod
-    def from_json(cls, value: object, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> CosimResult:
-        """Invert `to_json`. Raises ModelError if the version or a field does not fit."""
-        return replace(_STORED.record(value, where), arrays=dict(arrays or {}))
-
-    def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
-        """Write `folder/result.json` and its `.npz`; return the JSON's path. An old result stays whole until the end.
-
-        beside: path -> text of files (a report's) that are replaced together with the JSON, or not at all.
-        """
-        return _STORED.save(folder / RESULT, self, self.arrays, beside)
-
-    @classmethod
-    def load(cls, path: Path) -> CosimResult:
-        """Read `result.json` (or the folder that holds it). Raises ModelError if it is not a complete result."""
-        result, arrays = _STORED.load(path / RESULT if path.is_dir() else path)
-        return replace(result, arrays=arrays)
-
-
-_STORED = RecordPair(CosimResult, "result", SCHEMA, None, "fleet cosim", "run the co-simulation again")
 
 
 def load_result(source: CosimResult | Path | str) -> CosimResult:

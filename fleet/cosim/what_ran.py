@@ -1,4 +1,4 @@
-"""What a co-simulation ran: the model and the device by their hashes, the data, and each engine's run."""
+"""Identity of a co-simulation: model and device by their hashes, the data, and each engine's run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Literal
 from fleet.core.codec import MAY_BE_MISSING, Json
 from fleet.cosim.identity import ContentHashes, Provenance
 from fleet.cosim.run_request import RunRequest
-
-__all__ = ["DataProvenance", "DeviceFigures", "EngineRun", "RunIdentity"]
 
 Status = Literal["ran", "failed", "not asked"]
 
@@ -28,7 +26,7 @@ class DeviceFigures:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What ran, so that results can be distinguished and the run repeated. Hashes are SHA-256 hex.
+    """Identity of a run, to distinguish results and to repeat it. Hashes are SHA-256 hex.
 
     Attributes:
         model: as the user gave it ("examples/digits/model.py:forward").
@@ -66,7 +64,7 @@ class RunIdentity:
 
 @dataclass(frozen=True)
 class DataProvenance:
-    """Where inputs and labels came from.
+    """Origin of inputs and labels.
 
     kind: "real" or "random" (seeded). banner: what a reader must be told first (random data), else None.
     samples: rows of the batch. inputs, labels: file names as given, or None.
@@ -92,7 +90,7 @@ class EngineRun:
         elapsed_s: wall time of the run itself.
         cycles: total cycles; None without a clock. counters: as `Trace.counters` documents.
         dtypes: operation id -> dtype name. dtype_note: a sentence if dtypes differ from the golden's, else "".
-        placement: operation id -> "device" or "host"; empty if everything runs in one place.
+        placement: operation id -> "device", "riscv" or "host"; empty if everything runs in one place.
         meta: JSON values of the trace (tool versions, host steps, quantisation).
         exit_code: exit code of its failure (`fleet.errors.ExitCode`); None if it did not fail.
     """
@@ -115,5 +113,5 @@ class EngineRun:
 
     @property
     def cut(self) -> str:
-        """Of a run in legs: where it was cut and what was proved, one line; else empty."""
+        """Cuts of a run in legs and what was proved, in one line; empty for other runs."""
         return str(self.meta.get("cut", ""))

@@ -22,8 +22,6 @@ from fleet.night.revisions import GitCommit, commits
 from fleet.regress.night_records import NightRecord, Reading, read_night, without_result
 from fleet.regress.requests import tiers_in
 
-__all__ = ["JudgedNight", "collect"]
-
 SHOWN = 60
 """Number of nights in sparklines and heat map."""
 
@@ -68,7 +66,7 @@ class JudgedNight:
 
     @property
     def incomplete(self) -> bool:
-        """Whether a planned test did not run, the session did not end, or records are damaged."""
+        """True if a planned test did not run, the session did not end, or records are damaged."""
         return bool(self.not_run) or self.reading.partial or self.reading.damaged
 
     @property

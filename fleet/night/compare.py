@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from fleet.core.codec import Json, decode, is_list, is_table
+from fleet.core.json_text import parse_json
 from fleet.errors import ModelError
 from fleet.night import history as h
-
-__all__ = ["FigureMove", "NightComparison", "NightSide", "compare", "find_side"]
 
 _ROWS = 50
 
@@ -39,7 +37,7 @@ class FigureMove:
 
     @property
     def gone(self) -> bool:
-        """Whether the run no longer measures it."""
+        """True if the run no longer measures the figure."""
         return math.isnan(self.after)
 
     @property
@@ -70,7 +68,7 @@ class NightComparison:
 
     @property
     def worse(self) -> bool:
-        """Whether a run newly fails, did not run, takes more cycles, is less accurate, or no longer measures a figure."""
+        """True if a run newly fails, did not run, takes more cycles, is less accurate, or no longer measures a figure."""
         return bool(self.failing or self.missing) or any(m.better is False for m in self.moves)
 
     def markdown(self) -> str:
@@ -154,16 +152,14 @@ def _row(table: Json, where: str) -> _CampaignRow:
 def _campaign(path: Path) -> dict[str, h.RunRow]:
     """Return the runs of a campaign.json, with verdict and cycles only."""
     try:
-        table: object = json.loads(path.read_text(encoding="utf-8"))
+        table = parse_json(path.read_bytes(), path, "is not a campaign")
     except OSError as error:
         raise ModelError(
             "holds neither a night nor a campaign", where=str(path.parent), hint="give a folder of `pytest sim/`"
         ) from error
-    except ValueError as error:
-        raise ModelError(f"is no campaign ({error})", where=str(path)) from error
     rows = table.get("runs") if is_table(table) else None
     if not is_list(rows):
-        raise ModelError("is no campaign (it lists no runs)", where=str(path))
+        raise ModelError("is not a campaign (it lists no runs)", where=str(path))
     outcomes = {"pass": "passed", "skipped": "skipped"}
     return {
         r.name: h.RunRow(

@@ -29,8 +29,6 @@ from fleet.night.baselines import Accepted
 from fleet.night.phases import compare_means
 from fleet.regress.night_records import Classes, NightRecord
 
-__all__ = ["Before", "Move", "judge", "judge_groups"]
-
 State = Literal["moved", "unexplained", "accepted", "expired", "warning"]
 
 _EXACT = ("", "ideal", "fixed")
@@ -76,13 +74,13 @@ class Move:
     place: str = ""
 
     def __str__(self) -> str:
-        """One line for a terminal."""
+        """Return one line for a terminal."""
         before = "" if self.before is None else f"{self.before:,.6g} -> "
         return f"{self.state}: {self.figure} of {self.key}: {before}{self.after:,.6g} ({self.said})"
 
     @property
     def red(self) -> bool:
-        """Whether the move makes the night red."""
+        """True if the move makes the night red."""
         return self.state in ("moved", "unexplained", "expired")
 
 
@@ -155,6 +153,14 @@ def _value(record: NightRecord, figure: str) -> float | None:
 def _totals(figures: Mapping[str, float], kind: str) -> Iterable[tuple[str, float]]:
     """Yield the figures of a kind, without those of single operations, which have a third word."""
     return ((name, value) for name, value in figures.items() if name.startswith(f"{kind} ") and name.count(" ") == 1)
+
+
+def exact_cycles(record: NightRecord) -> Mapping[str, float]:
+    """Return figure -> cycles, of those that are the same in each run of this content: what can be accepted without a night before.
+
+    Empty for a run that failed, and for memories that answer when they please.
+    """
+    return {} if record.failed or record.not_run or record.memory not in _EXACT else dict(_totals(record.figures, "cycles"))
 
 
 def _cycles(record: NightRecord, before: Before | None, accepted: Mapping[str, Accepted]) -> Iterable[Move]:

@@ -19,8 +19,6 @@ from fleet.night.baselines import Accepted
 from fleet.night.gates import Before, Move
 from fleet.regress.night_records import Classes, NightRecord
 
-__all__ = ["FILE", "LastRun", "NightHistory", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
-
 FILE = "history.sqlite"
 VERSION = 1
 
@@ -81,7 +79,7 @@ class NightRow:
 
     @property
     def good(self) -> bool:
-        """Whether all planned tests ran, none failed and no figure moved."""
+        """True if all planned tests ran, none failed and no figure moved."""
         return not (self.failed or self.red or self.partial or self.finished < self.planned)
 
 
@@ -145,7 +143,7 @@ class NightHistory:
                 self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
         except sqlite3.Error as error:
-            raise ModelError(f"is no history ({error})", where=str(path)) from error
+            raise ModelError(f"is not a history ({error})", where=str(path)) from error
         if version != VERSION:
             raise ModelError(f"is a history of version {version}, this fleet reads {VERSION}", where=str(path))
 
@@ -344,7 +342,9 @@ class NightHistory:
             if chosen := [n for n in found if fits(n)]:
                 return chosen[-1]
         known = ", ".join(n.id for n in found[-3:]) or "none"
-        raise ModelError("is no night, branch or revision of the history", where=name, hint=f"nights are {known}; or last, last~1")
+        raise ModelError(
+            "is not a night, branch or revision of the history", where=name, hint=f"nights are {known}; or last, last~1"
+        )
 
 
 def headline_cycles(figures: Mapping[str, float]) -> float | None:

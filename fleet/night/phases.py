@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, stdev
 
-__all__ = ["FALSE_ALARMS", "LEAST", "LOSS", "POWER", "MeanMove", "compare_means"]
-
 LEAST = 8
 """Fewest paired phases for a test."""
 
@@ -23,7 +21,7 @@ LOSS = 0.01
 """Relative loss that the test should find."""
 
 POWER = 0.9
-"""Probability of finding it."""
+"""Probability that the test finds a loss of `LOSS`."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class MeanMove:
 
     @property
     def moved(self) -> bool:
-        """Whether the interval excludes 1."""
+        """True if the interval excludes 1."""
         return not self.low <= 1.0 <= self.high
 
     def __str__(self) -> str:

@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _seconds(budget: str) -> float:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", budget.strip().lower())
     if found is None or not float(found[1]):
-        raise pytest.UsageError(f"--budget {budget:.40}: is no time; give 8h, 30m or 90s")
+        raise pytest.UsageError(f"--budget {budget:.40}: is not a time; give 8h, 30m or 90s")
     return float(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
 
 

@@ -26,25 +26,10 @@ from fleet.regress.golden import Golden, GoldenChange, GoldenProvenance, capture
 from fleet.regress.norms import FILE, Norms, RunNorms, held, load_norms, norms_of
 from fleet.regress.waivers import load_waivers, waivers_of
 
-__all__ = [
-    "CaseOptions",
-    "GoldenUpdate",
-    "accepted_norms",
-    "build_hardware",
-    "comparisons_of",
-    "golden_folder",
-    "held_by_norms",
-    "held_hash",
-    "prepare_golden",
-    "result_folder",
-    "run_case",
-    "waivers_file",
-]
-
 
 @dataclass(frozen=True)
 class CaseOptions:
-    """How cases are run.
+    """Options of running cases.
 
     Attributes:
         today: the date for which waivers are checked. date: ISO 8601, for the record.
@@ -252,7 +237,7 @@ def _provenance(case: Case, loaded: LoadedModel, rows: int) -> DataProvenance:
 
 @dataclass(frozen=True)
 class GoldenUpdate:
-    """What an update would do: show `changes` first, then `write`."""
+    """A planned update: show `changes` first, then `write`."""
 
     case: Case
     folder: Path
@@ -260,11 +245,11 @@ class GoldenUpdate:
     provenance: GoldenProvenance
     arrays: Mapping[str, np.ndarray] = field(repr=False)
     problem: str | None = None
-    """Why the existing golden cannot be read; None if it can, or if there is none."""
+    """Reason that the existing golden cannot be read; None if it can, or if there is none."""
 
     @property
     def unchanged(self) -> bool:
-        """Whether every stored array stays as it is, so that only the provenance would change."""
+        """True if every stored array stays as it is, so that only the provenance would change."""
         return not self.changes and self.problem is None
 
     def write(self) -> None:

@@ -40,8 +40,6 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 
-__all__ = ["Golden", "GoldenChange", "GoldenProvenance", "capture", "changes", "check", "load_golden", "store_golden"]
-
 FORMAT = 1
 _SAMPLES = 64
 _HINT = 'look at the differences with `fleet golden update --reason "..."`'
@@ -49,7 +47,7 @@ _HINT = 'look at the differences with `fleet golden update --reason "..."`'
 
 @dataclass(frozen=True)
 class GoldenProvenance:
-    """What made a golden. Hashes are SHA-256 hex. descriptions: device -> description hash. date: ISO 8601, as given."""
+    """Provenance of a golden. Hashes are SHA-256 hex. descriptions: device -> description hash. date: ISO 8601, as given."""
 
     case: str
     reason: str

@@ -19,6 +19,7 @@ import json
 import os
 import platform
 import re
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,28 +32,6 @@ from typing import Literal, TypeVar
 from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode, encode_record, is_table
 from fleet.errors import FleetError, ModelError
 from fleet.regress.requests import node_request
-
-__all__ = [
-    "BESIDE",
-    "Classes",
-    "End",
-    "NightRecord",
-    "Note",
-    "Reading",
-    "RecordLocation",
-    "SessionHead",
-    "SessionPlan",
-    "StartOfTest",
-    "Writer",
-    "host_name",
-    "latest",
-    "new_id",
-    "nights",
-    "now",
-    "read_line",
-    "read_night",
-    "without_result",
-]  # fmt: skip
 
 T = TypeVar("T", bound="Event")
 BESIDE = ("seeds", "session", "collection")
@@ -127,12 +106,12 @@ class NightRecord:
 
     @property
     def failed(self) -> bool:
-        """Whether the run failed."""
+        """True if the run failed."""
         return self.outcome == "failed"
 
     @property
     def not_run(self) -> bool:
-        """Whether the run was planned but did not start, or did not end."""
+        """True if the run was planned but did not start, or did not end."""
         return self.outcome == "not run"
 
     def to_json(self) -> dict[str, Json]:
@@ -246,8 +225,10 @@ def now() -> str:
 
 
 def new_id(at: str) -> str:
-    """Return an id for a night that begins at `at` (ISO 8601). Ids sort by time and carry random digits."""
-    return f"{datetime.fromisoformat(at).strftime('%Y%m%dT%H%M%SZ')}-{uuid.uuid4().hex[:6]}"
+    """Return an id for a night that begins at `at` (ISO 8601). Ids sort by time, to 1/4096 s, and end with random digits."""
+    begun = datetime.fromisoformat(at)
+    part = min(max(int((time.time() - begun.timestamp()) * 4096), 0), 4095)
+    return f"{begun.strftime('%Y%m%dT%H%M%SZ')}-{part:03x}{uuid.uuid4().hex[:3]}"
 
 
 @dataclass(frozen=True)
@@ -349,7 +330,7 @@ class Reading:
 
     @property
     def partial(self) -> bool:
-        """Whether a planned node has no record, or the last session did not end."""
+        """True if a planned node has no record, or the last session did not end."""
         return bool(self.missing) or not self.ended
 
     @property

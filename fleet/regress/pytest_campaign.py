@@ -17,8 +17,6 @@ import pytest
 from fleet.errors import ExitCode, heaviest
 from fleet.regress.requests import node_request, tiers_in
 
-__all__ = ["GATHERER", "CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
-
 CASES = "cases"
 PHASES = ("setup", "call", "teardown")
 """The parts of a test that pytest reports; a report of anything else is of a crash."""
@@ -57,7 +55,7 @@ class CampaignRecord:
 
     @property
     def failed(self) -> bool:
-        """Whether the record makes the campaign fail."""
+        """True if the record makes the campaign fail."""
         return self.outcome in ("failed", "not run")
 
 

@@ -45,19 +45,6 @@ from fleet.regress.night_records import (
 )  # fmt: skip
 from fleet.regress.pytest_campaign import PHASES, CampaignRecord, Gatherer
 
-__all__ = [
-    "FOLDER",
-    "NIGHT",
-    "RECORDER",
-    "ROW",
-    "RecordedSession",
-    "Recorder",
-    "RowFields",
-    "begin",
-    "carried_row",
-    "content_of_test",
-]  # fmt: skip
-
 FOLDER = "night"
 """Folder of nights, relative to the folder of reports."""
 

@@ -1,4 +1,4 @@
-"""How a stream is issued: as binaries in memory that no instruction uses, or in groups that run together."""
+"""Plans of issuing a stream: binaries in memory that no instruction uses, or groups that run together."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.streams.case import Issue, StreamCase
 from fleet.streams.model_side import refusal
 
-__all__ = ["BinaryPlan", "binaries"]
-
 _SPACE = "ddr"
 _STEP = 1 << 16
 
 
 @dataclass(frozen=True)
 class BinaryPlan:
-    """How a stream is issued.
+    """A plan of issuing a stream.
 
     binaries, together: as `Segment` takes them. blocks: the binaries' bytes.
     """

@@ -9,8 +9,6 @@ from typing import Literal, get_args
 from fleet.compare.diverged import Divergence
 from fleet.sdk import Call, Write
 
-__all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome", "Unwritten"]
-
 Issue = Literal["regs", "aux", "ahead"]
 """regs: written to the registers, each awaited before the next. aux: fetched as binaries. ahead: written to the registers while
 others run.
@@ -55,7 +53,7 @@ class StreamCase:
 
 @dataclass(frozen=True)
 class Setting:
-    """How a stream runs on `rtl`: memory model ("ideal", "fixed", "stall:7", ...; see `fleet.engines.rtl`) and way of issue."""
+    """A stream's run on `rtl`: memory model ("ideal", "fixed", "stall:7", ...; see `fleet.engines.rtl`) and way of issue."""
 
     memory: str = "ideal"
     issue: Issue = "regs"
@@ -84,7 +82,7 @@ class StreamCommit:
 
     @property
     def architectural(self) -> tuple[object, ...]:
-        """Everything except the clock."""
+        """The fields that both engines must agree on: all except cycles."""
         return (self.instruction, self.cause, self.digest, self.bytes_written, self.result)
 
 

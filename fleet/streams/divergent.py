@@ -21,13 +21,11 @@ from fleet.streams.replay.explain import ReplayContext, account, spans
 from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import Fetch, replay
 
-__all__ = ["Bench", "explained", "fetch_of", "history_of"]
-
 NAME = "rtl-vs-iss"
 
 
 class Bench(Protocol):
-    """What explaining needs of a `StreamRunner`: the set, the device, both memories, and runs of the hardware."""
+    """The part of a `StreamRunner` that explaining needs: the set, the device, both memories, and runs of the hardware."""
 
     set: InstructionSet
     device: Device

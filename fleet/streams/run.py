@@ -48,8 +48,6 @@ from fleet.streams.quiescent import memory_differs
 from fleet.streams.undefined import NothingDefinedError, undefined_read
 from fleet.streams.unwritten import fill_unwritten, still_unwritten, undefined_of
 
-__all__ = ["PHASES", "StreamRunner"]
-
 NAME = "rtl-vs-iss"
 _LEAVE_SECONDS: dict[str, float] = {"coverage": 120}
 """Timeouts for processes that have much to write when they end."""
@@ -87,7 +85,7 @@ class StreamRunner:
         self.power_on, self.stop, self._flavour = power_on, stop, flavour
         self.rtl_jobs, self._shortest_leg = rtl_jobs if stop else 1, shortest_leg
         self.ran: LegsRan | None = None
-        """Of the last run in legs: where it was cut."""
+        """The last run in legs: its cuts and what they proved; None before the first."""
         self.spent: dict[str, float] = {}
         """Phase -> seconds, summed over all streams; the caller may clear it."""
         self.watch: Watch | None = None

@@ -28,8 +28,6 @@ import numpy as np
 from fleet.errors import FleetError
 from fleet.ir.tables import write_page
 
-__all__ = ["NodeCase", "NodeTestOutcome", "main", "node_cases", "run_case"]
-
 _PAGE = Path("docs/onnx-operators.md")
 _SKIPPED = Path("docs/onnx-skipped.md")
 _RISCV = Path("docs/onnx-riscv.md")
@@ -232,7 +230,8 @@ def _riscv_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[s
     for reason, names in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
         words = reason.replace("|", "\\|").replace("\n", " ")
         why.append(f"| {words} | {len(names)} | `{min(names)}` |")
-    return {"summary": summary, "reasons": "\n".join(why) + "\n", "node tests": "\n".join(rows) + "\n"}
+    refusals = "\n".join(why) if reasons else "Nothing."
+    return {"summary": summary, "reasons": f"{refusals}\n", "node tests": "\n".join(rows) + "\n"}
 
 
 def _kind(reason: str) -> str:

@@ -17,11 +17,12 @@ from fleet.compare.bounds.bound import Bound
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
-from fleet.compare.rules.arithmetic import product_parts
+from fleet.compare.rules.arithmetic import ARITHMETIC, product_parts
 from fleet.compare.rules.steps import Arithmetic, BoundStep, gamma, unit
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
+from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
@@ -167,3 +168,16 @@ def test_what_two_figures_need_is_computed_once(what: str, tmp_path: Path, monke
     rows = result.comparisons[0].operations
     assert all(row.local_bound == row.own_bound and row.local_bound is not None for row in rows)
     assert len(calls) == 2 * len(rows)
+
+
+def test_a_mask_of_exact_infinities_hides_errors() -> None:
+    """-inf that is exact, plus what is finite wherever it lies, is -inf. A doubtful infinity stays doubtful."""
+    scores, mask = np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([0.0, -np.inf, -np.inf, -np.inf])
+    errors, doubt = np.array([[0.1, 0.1, np.inf, 1e39]]), np.array([0.0, 0.0, 0.0, 0.0])
+    step = BoundStep(None, [scores, mask], [errors, doubt], np.dtype(np.float32), Arithmetic())  # type: ignore[arg-type]
+    bound = ARITHMETIC[d.AddOp](step)
+    assert bound[0, 1] == 0.0
+    assert 0.1 <= bound[0, 0] < 0.1001
+    assert np.isinf(bound[0, 2:]).all(), "the scores may be infinite there, and the sum NaN"
+    step = BoundStep(None, [scores, mask], [errors, doubt + 0.1], np.dtype(np.float32), Arithmetic())  # type: ignore[arg-type]
+    assert np.isinf(ARITHMETIC[d.AddOp](step)[0, 1:]).all()

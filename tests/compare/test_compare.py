@@ -9,7 +9,7 @@ from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import cumulative_bounds
 from fleet.compare.divergence import StreamEvidence, explain
-from fleet.compare.traces import CallFigures, ValueComparison, _same_bits, compare_bits, compare_values, refusals
+from fleet.compare.traces import CallFigures, ValueComparison, _same_bits, _samples, compare_bits, compare_values, refusals
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
 from fleet.isa.digest import digest_writes
@@ -119,6 +119,17 @@ def test_traces_that_do_not_belong_together_are_refused(net, change, says):
 def spec(program, inputs, tensors, **more) -> ValueComparison:
     bounds = cumulative_bounds(Values(program, inputs, tensors), FloatArithmetic())
     return ValueComparison("riscv-vs-vm", "bound", "?", bounds=bounds, **more)
+
+
+@pytest.mark.parametrize("most", [256, 2008, 2833, 4096])
+def test_the_first_values_are_those_of_any_comparison(most):
+    """A comparison of many operations stores fewer values of each; what is printed side by side are the same elements."""
+    y = np.random.default_rng(1).normal(size=(16, 384)).astype(np.float32)
+    traces = [Trace(engine, "", outputs={}, tensors={"y": y}, complete=True) for engine in ("vm", "riscv")]
+    found = _samples(ValueComparison("riscv-vs-vm", "bound", "?"), *traces, "y", most)["riscv-vs-vm/y/reference"]
+    assert found.size == most
+    np.testing.assert_array_equal(found[:8], y.reshape(-1)[:8])
+    assert found[-1] == y[-1, -1]
 
 
 def test_values_within_the_bound_pass_and_beyond_fail(net):
@@ -338,3 +349,40 @@ def test_each_output_is_compared(net, wrong):
     result = compare_bits("rtl-vs-iss", a, replace(b, outputs=changed), program)
     assert result.verdict == "fail"
     assert result.reasons == tuple(f"output '{n}' differs in its bits" for n in wrong)
+
+
+def printing(program, text: str | None, engine: str) -> Trace:
+    return Trace(engine, program.hash, complete=True, meta={} if text is None else {"stdout": text})
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict", "says"),
+    [
+        ("a 1\nb\n", "a 1\nb\n", "pass", ""),
+        ("a 1\nb\n", "a 2\nb\n", "fail", "line 1 of what is printed differs: cpython 'a 1', vm 'a 2'"),
+        ("a 1\nb\n", "a 1\nb", "fail", r"line 2 of what is printed differs: cpython 'b\n', vm 'b'"),
+        ("a 1\nb\n", "a 1\n", "fail", "line 2 of what is printed differs: cpython 'b', vm no line"),
+        ("", "", "nothing compared", "no element was compared"),
+        ("a\n", None, "nothing compared", "no element was compared"),
+    ],
+)
+def test_printed_text_of_the_source_must_be_the_same(net, ours: str, theirs: str | None, verdict: str, says: str) -> None:
+    program, inputs = net
+    exact = spec(program, inputs, evaluate(program, inputs), missing_is_failure=False, same_text=True)
+    pair = printing(program, ours, "cpython"), printing(program, theirs, "vm")
+    result, _ = compare_values(exact, *pair, program, same_program=True)
+    assert result.verdict == verdict
+    assert says in " ".join(result.reasons)
+    assert result.printed == (2 if verdict == "pass" else 0)
+    loose, _ = compare_values(replace(exact, same_text=False), *pair, program, same_program=True)
+    assert loose.verdict == ("pass" if verdict == "pass" else "nothing compared")
+
+
+@pytest.mark.parametrize(("theirs", "verdict"), [("a 1\nb\nc\n", "pass"), ("a 1\nB\nc\n", "fail"), ("a 1\n", "fail")])
+def test_of_a_text_that_was_cut_whole_lines_are_compared(net, theirs: str, verdict: str) -> None:
+    program, inputs = net
+    exact = spec(program, inputs, evaluate(program, inputs), missing_is_failure=False, same_text=True)
+    ours = printing(program, "a 1\nb\nc", "cpython")
+    ours.meta["stdout_cut"] = True
+    result, _ = compare_values(exact, ours, printing(program, theirs, "vm"), program, same_program=True)
+    assert (result.verdict, result.printed) == (verdict, 2 if verdict == "pass" else 0)

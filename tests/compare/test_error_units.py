@@ -38,12 +38,14 @@ CASES: dict[str, Callable[[Builder], str]] = {
     "attention": lambda b: b("y", "attention", "x", "z", "v", heads=2, kv_heads=2, scale=0.125, causal=True),
     "seen": lambda b: b("y", "attention", "x", "z", "v", heads=2, kv_heads=2, scale=0.125, causal=False),
     "shared": lambda b: b("y", "attention", "x", "k1", "v1", heads=2, kv_heads=1, scale=0.125, causal=True),
+    "sequences": lambda b: b("y", "attention", "x2", "z2", "v2", heads=2, kv_heads=2, scale=0.125, causal=True),
 }
 WEIGHTS = {"g", "b", "w"}
 
 
 def operation(name: str) -> tuple[FleetOp, list[str]]:
     shapes = dict.fromkeys(("x", "z", "v"), (ROWS, CHANNELS)) | dict.fromkeys(("k1", "v1"), (ROWS, 64))
+    shapes |= dict.fromkeys(("x2", "z2", "v2"), (2, ROWS, CHANNELS))
     weights = {"g": np.ones(CHANNELS), "b": np.ones(CHANNELS), "w": np.ones((CHANNELS, CHANNELS))}
     b = Builder(shapes, weights, "float64")
     program = b.done(CASES[name](b))
@@ -94,6 +96,8 @@ def rounded(op: FleetOp, x: list[np.ndarray]) -> np.ndarray:
     single = [v.astype(np.float32) for v in x]
     if op.name != "fleet.attention":
         return np.asarray(apply(op, single)).astype(np.float64)
+    if single[0].ndim == 3:
+        return np.stack([rounded(op, list(of)) for of in zip(*single, strict=True)])
     q, k, v = single
     heads, kv_heads = 2, k.shape[1] // 64
     out: list[np.ndarray] = []

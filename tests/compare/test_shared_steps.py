@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.compare.bounds.shared_steps import alone
+from fleet.compare.bounds.fates import fused_groups
+from fleet.compare.bounds.shared_steps import alone, shared
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.cosim.campaign import cosim
 from fleet.cosim.models.data import random_like
@@ -24,7 +25,10 @@ from fleet.engines.riscv import RiscvEngine
 from fleet.engines.riscv_emulators.registry import EMULATORS
 from fleet.engines.trace import Trace
 from fleet.frontend.source import load
+from fleet.ir.dialect import op_id
+from fleet.ir.operations.composite import entering
 from fleet.ir.program import Program
+from fleet.transforms.pipeline import run_pipeline
 
 HEAD = "import numpy as np\n\n\ndef forward({}):\n"
 SHAPES = ((1, 5), (3, 7), (4, 8), (2, 16), (5, 33), (6, 64), (16, 32))
@@ -177,3 +181,36 @@ def test_what_an_engine_states_counts_in_a_composite_alone(tmp_path: Path) -> No
     plain = largest(FloatArithmetic())
     assert largest(FloatArithmetic(absolute={"exp": 1e-3})) > 10 * plain
     assert largest(FloatArithmetic(unrounded=frozenset({"float32"}))) > plain
+
+
+HEADS = """import numpy as np
+
+
+def head(q, k, v, mask):
+    s = q @ k.T / np.sqrt(16) + mask
+    e = np.exp(s - np.max(s, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True) @ v
+
+
+def forward(x: "float32[6, 32]", w: "float32[32, 96]", u: "float32[32, 96]"):
+    mask = (1 - np.tri(6, dtype=x.dtype)) * -1e10
+    for weight in (w, u):
+        heads = [np.split(part, 2, axis=-1) for part in np.split(x @ weight, 3, axis=-1)]
+        x = x + np.hstack([head(q, k, v, mask) for q, k, v in zip(*heads)])
+    return x
+"""
+
+
+def test_an_attention_over_heads_begins_at_what_its_heads_are_split_from(tmp_path: Path) -> None:
+    """Scores are float64 here, so raising widens what the heads are split from, by a cast that no operation of the program is."""
+    path = tmp_path / "m.py"
+    path.write_text(HEADS)
+    shapes = {"x": (6, 32), "w": (32, 96), "u": (32, 96)}
+    program = load(f"{path}:forward", {}, {name: np.zeros(shape, np.float32) for name, shape in shapes.items()})
+    raised = run_pipeline(program, "raise")
+    composites = entering(raised.operations(), program.operations())
+    products = [op_id(op) for op in program.operations() if op.name == "fleet.matmul"]
+    found = shared(program, composites, fused_groups(program, raised.fates))
+    of_heads = [set(products) & set(steps) for steps in found.values() if set(products) & set(steps)]
+    assert of_heads
+    assert all(len(inside) == 4 for inside in of_heads), "two products a head, no product before the heads"

@@ -47,7 +47,7 @@ def sample_result() -> CosimResult:
     return CosimResult(
         identity, DataProvenance("real", 4, "x.npz", None, None), runs, (bits, bounds), (task,),
         (NotCompared("riscv", "not asked"),),
-        "fail", ("rtl-vs-iss: digest",), divergence, {"iss-vs-vm/h1/other": np.arange(4.0)},
+        "fail", ("rtl-vs-iss: digest",), divergence, arrays={"iss-vs-vm/h1/other": np.arange(4.0)},
     )  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def test_a_folder_without_a_history_is_compared_by_its_campaign(tmp_path: Path) 
     assert "3 commits differ" in found.markdown()
     for text in ("[]", '{"runs": [{"name": "a"}]}', "{"):
         (tmp_path / "b" / "campaign.json").write_text(text)
-        with pytest.raises(ModelError, match=r"campaign\.json: .*(is no campaign|the file is damaged)|is no campaign"):
+        with pytest.raises(ModelError, match=r"campaign\.json: .*(is not a campaign|the file is damaged)|is not a campaign"):
             find_side(str(tmp_path / "b"), tmp_path)
 
 

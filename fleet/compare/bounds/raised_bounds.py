@@ -11,7 +11,7 @@ of its steps (`fleet.compare.rules.units`): a chain soon proves nothing, for ins
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -22,16 +22,14 @@ from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.shared_steps import alone, shared
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import bounded_operations, last_readers, local_bounds
-from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, row_norm, some
+from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, row_norm, some, total
 from fleet.compare.rules.table import split_of
-from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, RegionOp, op_id
+from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, ElementOp, FleetOp, RegionOp, op_id
 from fleet.ir.operations.composite import entering
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply
 from fleet.transforms.pipeline import run_pipeline
-
-__all__ = ["raised_bounds"]
 
 _RULE = "what each side rounds on its own operands, and what operand errors do to the operation as a whole"
 _EXACTLY = Arithmetic(dtype=np.dtype(np.float64))
@@ -56,13 +54,14 @@ def raised_bounds(
     raised = run_pipeline(program, "raise")
     # A twin of an operation of a group (x * 1) belongs to the group too: otherwise its error would be lost.
     groups = fused_groups(program, raised.fates)
-    between = shared(program, entering(raised.operations()), groups)
+    between = shared(program, entering(raised.operations(), program.operations()), groups)
     if not groups and not between:
         return {}
     side = FusedArithmetic(other_side.ulp, other_side.absolute, other_side.unrounded, groups)
-    own = [_own(program, inputs, tensors, between, side) for tensors in (golden, other)]
+    on_golden = _own(program, inputs, golden, between, side, program.operations())
+    on_other = _own(program, inputs, other, between, side, _apart(program, inputs, (golden, other), side))
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
-    operations = [op for op in bounded_operations(raised) if not isinstance(op, ConstantOp | ArgmaxOp | ArgminOp)]
+    operations = [op for op in bounded_operations(raised.operations()) if not isinstance(op, ConstantOp | ArgmaxOp | ArgminOp)]
     last = last_readers(operations)
 
     def steps() -> Iterator[Bound]:
@@ -72,13 +71,17 @@ def raised_bounds(
             name, result = op_id(op), op.results[0]
             shape = shape_of(result.type)
             spread, row = _spread(op, values, errors, norms)
-            rounding = sum((bounds[name].array for bounds in own if name in bounds), none(shape))
+            rounding = none(shape)
+            if name in on_golden:
+                first = on_golden[name].array
+                rounding = total(first, on_other[name].array) if name in on_other else 2.0 * first if some(first) else first
             with np.errstate(all="ignore"):
                 array = spread
                 if some(rounding):
-                    array = np.asarray(np.broadcast_to(clean(spread + rounding), shape))
+                    array = np.asarray(np.broadcast_to(clean(total(spread, rounding)), shape))
                 if some(array) and shape and numpy_dtype(result.type).kind == "f":
-                    norms[result] = np.fmin(row + row_norm(array - spread), row_norm(array))
+                    norm = row_norm(array)
+                    norms[result] = np.fmin(row + row_norm(array - spread), norm) if some(spread) else norm
                     array = np.fmin(array, norms[result][..., None])
             errors[result] = array
             yield Bound(array, None, _RULE)
@@ -91,15 +94,36 @@ def raised_bounds(
 
 def _own(
     program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], between: Mapping[str, Sequence[str]],
-    side: FusedArithmetic,
-) -> Mapping[str, Bound]:  # fmt: skip
-    """Return one side's rounding in each operation on its own operands. between: composites with steps that others need."""
+    side: FusedArithmetic, only: Iterable[FleetOp],
+) -> Bounds:  # fmt: skip
+    """Return one side's rounding in operations on its own operands. between: composites with steps that others need."""
     composites = alone(program, inputs, tensors, between, side)
-    return local_bounds(Values(program, inputs, tensors), side).but({name: bound for name, (_, bound) in composites.items()})
+    own = {name: bound for name, (_, bound) in composites.items()}
+    return local_bounds(Values(program, inputs, tensors), side, only=only).but(own)
+
+
+def _apart(
+    program: Program, inputs: Mapping[str, np.ndarray], sides: Sequence[Mapping[str, np.ndarray]], side: FusedArithmetic
+) -> list[FleetOp]:
+    """Return the operations of groups with an operand whose values are not the same on both sides: of others the rounding is."""
+    first, second = (Values(program, inputs, tensors) for tensors in sides)
+    known: dict[SSAValue, bool] = {}
+
+    def same(value: SSAValue) -> bool:
+        if value not in known:
+            known[value] = not isinstance(value.owner, RegionOp) and np.array_equal(first.of(value), second.of(value))
+        return known[value]
+
+    operations = [op for op in program.operations() if op.results]
+    groups = {side.group(op) for op in operations if not all(map(same, op.operands))}
+    return [op for op in operations if side.group(op) in groups]
 
 
 def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:
     """Return the effect of the operands' errors: (elementwise, norm per row)."""
+    if isinstance(op, ElementOp):  # nothing is proved here of values that a body computed
+        shape = shape_of(op.results[0].type)
+        return np.full(shape, np.inf), np.full(shape[:-1], np.inf)
     x = [values.of(v).astype(np.float64) for v in op.operands]
     e = [errors.get(v, none(a.shape)) for v, a in zip(op.operands, x, strict=True)]
     shape = shape_of(op.results[0].type)

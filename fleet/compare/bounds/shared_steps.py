@@ -21,8 +21,6 @@ from fleet.ir.dialect import ConstantOp, FleetOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.targets.bytecode.evaluate import apply
 
-__all__ = ["alone", "hidden_steps", "shared", "stated"]
-
 
 def stated(trace: Trace) -> dict[str, tuple[str, ...]]:
     """Return what an engine states of its own composites in `meta["composites"]`: id -> ids of the operations that enter it."""
@@ -98,5 +96,5 @@ def alone(
             operands = [values.of(v) for v in operations[name].operands]
             reference = own[name] = np.asarray(apply(operations[name], operands))
         group = FusedArithmetic(side.ulp, side.absolute, side.unrounded, groups=dict.fromkeys((*steps, root), root))
-        found[root] = (reference, local_bounds(values, group, only={*steps, root})[root])
+        found[root] = (reference, local_bounds(values, group, only=[operations[name] for name in (*steps, root)])[root])
     return found

@@ -1,4 +1,4 @@
-"""How an engine computes: dtypes, sums and functions of a program, or of the groups of an accelerator.
+"""Models of an engine's arithmetic: dtypes, sums and functions of a program, or of the groups of an accelerator.
 
 `FloatArithmetic`  the program's dtypes, any order of summation, functions within stated ULPs (vm, cpython, riscv);
 `GroupArithmetic`  an accelerator's groups, as the instruction set states them (`fleet.sdk.error_model.DeviceArithmetic`).
@@ -24,8 +24,6 @@ from fleet.sdk import Device, InstructionSet
 from fleet.sdk.error_model import DeviceArithmetic, FixedPoint
 from fleet.targets.bytecode.erf import ULP as ERF_ULP
 
-__all__ = ["NUMPY_ULP", "FloatArithmetic", "GroupArithmetic", "Side", "group_arithmetic", "result_dtype"]
-
 NUMPY_ULP: Mapping[str, float] = {
     **dict.fromkeys(("exp", "expm1", "log", "log1p", "tanh", "pow", "sin", "cos"), 4.0),
     "erf": ERF_ULP,
@@ -34,7 +32,7 @@ NUMPY_ULP: Mapping[str, float] = {
 
 
 class Side(Protocol):
-    """How the other side computes."""
+    """Arithmetic of the side that is compared with the reference."""
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
         """Return the arithmetic of one operation."""

@@ -11,7 +11,7 @@ and the arithmetic that each side declares.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -19,27 +19,13 @@ from xdsl.ir import SSAValue
 from fleet.compare.bounds.bound import Bound, Bounds
 from fleet.compare.bounds.golden_values import Values, constant
 from fleet.compare.bounds.sides import NUMPY_ULP, Side, result_dtype
-from fleet.compare.rules.table import (
-    MOVES,
-    RULES,
-    Arithmetic,
-    Array,
-    BoundStep,
-    clean,
-    floor_of,
-    none,
-    rounded_store,
-    row_norm,
-    some,
-    split_of,
-)
+from fleet.compare.rules.arithmetic import floor_of
+from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, rounded_store, row_norm, some, total
+from fleet.compare.rules.table import MOVES, RULES, split_of
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
-from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.sdk.error_model import FixedPoint
-
-__all__ = ["bounded_operations", "cumulative_bounds", "last_readers", "local_bounds"]
 
 _MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp)
 """Movements: a value that is read from memory and written back in the same dtype is not rounded again."""
@@ -56,7 +42,7 @@ def cumulative_bounds(
     golden: ULPs of the golden's functions.
     known: operation id -> a bound that was proved in another way. The smaller bound counts, element by element, also downstream.
     """
-    operations = bounded_operations(values.program)
+    operations = bounded_operations(values.program.operations())
     _check(values, side, operations)
     last = last_readers(operations)
 
@@ -71,10 +57,10 @@ def cumulative_bounds(
 
 
 def local_bounds(
-    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, only: Collection[str] | None = None
+    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, only: Iterable[FleetOp] | None = None
 ) -> Bounds:
-    """Return the bounds of each operation, or of those with ids in `only`, for its group run on the golden's own values."""
-    asked = [op for op in bounded_operations(values.program) if only is None or op_id(op) in only]
+    """Return the bounds of each operation, or of `only` these in program order, for its group run on the golden's own values."""
+    asked = bounded_operations(values.program.operations() if only is None else only)
     _check(values, side, asked)
 
     def steps() -> Iterator[Bound]:
@@ -90,9 +76,9 @@ def local_bounds(
     return Bounds(asked, steps)
 
 
-def bounded_operations(program: Program) -> list[FleetOp]:
-    """Return the operations whose result is an array or a number, in program order."""
-    return [op for op in program.operations() if op.results and not isinstance(op, d.PrintOp | d.RegionOp)]
+def bounded_operations(operations: Iterable[FleetOp]) -> list[FleetOp]:
+    """Return those operations whose result is an array or a number."""
+    return [op for op in operations if op.results and not isinstance(op, d.PrintOp | d.RegionOp)]
 
 
 def last_readers(operations: Sequence[FleetOp]) -> dict[FleetOp, list[SSAValue]]:
@@ -170,15 +156,19 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             if how.dtype is None and beside:
                 array = array + beside
             if not moves or array is not split.spread:
-                array = array + clean(
-                    rule(BoundStep(op, x, [none(v.shape) for v in x], dtype, Arithmetic(ulp=golden), kept=step.kept))
-                )
-                array = clean(array * _INFLATE)
+                on_golden = Arithmetic(ulp=golden)
+                scale = 2.0 * _INFLATE  # the other side computes as the golden does, on the same operands
+                if how != on_golden or any(map(some, e)):
+                    own = clean(rule(BoundStep(op, x, [none(v.shape) for v in x], dtype, on_golden, kept=step.kept)))
+                    array, scale = total(array, own), _INFLATE
+                array = array * scale if some(array) else array
             if not local and array.shape == shape and shape and dtype.kind == "f":
                 if array is split.spread:
                     errors.norms[op.results[0]] = split.row
                 elif some(array):
-                    row = np.fmin(split.row + row_norm(array - split.spread), row_norm(array))
+                    row = row_norm(array)
+                    if some(split.spread):
+                        row = np.fmin(split.row + row_norm(array - split.spread), row)
                     array = np.fmin(array, row[..., None])
                     errors.norms[op.results[0]] = row
     array = np.asarray(np.broadcast_to(array, shape), np.float64)

@@ -1,4 +1,4 @@
-"""How well a program determines its results: the effect of small changes of inputs and weights.
+"""Condition of a program: the effect of small changes of inputs and weights on its results.
 
 A golden of some precision cannot be nearer to the truth than its inputs are. Inputs and weights moved by one ulp are another model
 that the same numbers might stand for, so the change that this causes is no error, and a golden within it can be trusted. The
@@ -19,8 +19,6 @@ from fleet.compare.rules.steps import Array
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype
-
-__all__ = ["DRAWS", "JUMP_DRAWS", "JUMP_ULPS", "Determined", "determined", "moved"]
 
 DRAWS = 6
 """Number of evaluations with each input and weight moved by one ulp."""

@@ -34,8 +34,6 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.evaluate import apply
 
-__all__ = ["FACTOR", "LEAST", "RESOLUTION", "TRUSTED", "ThirdJudge"]
-
 FACTOR = 4.0
 """An engine may be this many times as far from higher precision as the golden is."""
 
@@ -71,7 +69,7 @@ class _Limits:
 
 @dataclass(frozen=True)
 class _Index:
-    """Where indices come from: the operation whose values they order, the axis, and the row of these values for each index."""
+    """Origin of indices: the operation whose values they order, the axis, and the row of these values for each index."""
 
     values: FleetOp
     axis: int

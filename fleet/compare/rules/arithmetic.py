@@ -7,14 +7,26 @@ from typing import cast
 
 import numpy as np
 
-from fleet.compare.rules.steps import EPS, Arithmetic, Array, BoundStep, Rule, clean, gamma, no_overflow, rounded_store, some, unit
+from fleet.compare.rules.steps import (
+    EPS,
+    Arithmetic,
+    Array,
+    BoundStep,
+    Rule,
+    clean,
+    gamma,
+    no_overflow,
+    none,
+    rounded_store,
+    some,
+    total,
+    unit,
+)
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operations.operation import integers
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply
-
-__all__ = ["ARITHMETIC", "axes_of", "floor_of", "integers", "monotone", "product_parts", "quotient_error", "reduced_count"]
 
 
 def _elementwise(f: Callable[[Array, Array], Array], propagate: Callable[[BoundStep], Array]) -> Rule:
@@ -22,12 +34,33 @@ def _elementwise(f: Callable[[Array, Array], Array], propagate: Callable[[BoundS
 
 
 def _sum_error(s: BoundStep) -> Array:
-    return s.e[0] + s.e[1]
+    return total(s.e[0], s.e[1])
+
+
+def _sum(f: Callable[[Array, Array], Array]) -> Rule:
+    """Return the rule of a sum or a difference. One infinity that is exact, as masks have, gives exactly that infinity."""
+
+    def rule(s: BoundStep) -> Array:
+        value = f(s.x[0], s.x[1])
+        out = rounded_store(value, _sum_error(s), s.dtype)
+        infinite = np.isinf(value)
+        if s.dtype.kind != "f" or not infinite.any():
+            return out
+        largest = float(np.finfo(s.dtype).max)
+        certain = [np.isinf(x) & (e == 0) for x, e in zip(s.x, s.e, strict=True)]
+        limited = [np.abs(x) + e <= largest for x, e in zip(s.x, s.e, strict=True)]
+        return np.where(infinite & ((certain[0] & limited[1]) | (limited[0] & certain[1])), 0.0, out)
+
+    return rule
 
 
 def _product_error(s: BoundStep) -> Array:
     """Return the error of a product."""
-    return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]
+    (a, b), (ea, eb) = s.x, s.e
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    if some(ea) and some(eb):
+        return np.abs(a) * eb + np.abs(b) * ea + ea * eb
+    return np.abs(b) * ea if some(ea) else np.abs(a) * eb if some(eb) else none(shape)
 
 
 def quotient_error(s: BoundStep) -> Array:
@@ -93,7 +126,16 @@ def _item(s: BoundStep) -> Array:
     return error if numpy_dtype(s.op.results[0].type).kind == "f" else np.where(error == 0, 0.0, np.inf)
 
 
+def _holds(dtype: np.dtype, source: np.dtype) -> bool:
+    """Return whether a float dtype holds every value of another dtype exactly."""
+    if source.kind == "f":
+        return bool(np.can_cast(source, dtype))
+    return source.kind in "biu" and 8 * source.itemsize - (source.kind == "i") <= np.finfo(dtype).nmant + 1
+
+
 def _cast(s: BoundStep) -> Array:
+    if s.dtype.kind == "f" and _holds(s.dtype, numpy_dtype(s.op.operands[0].type)):
+        return s.e[0]
     if s.dtype.kind == "f":
         return rounded_store(s.x[0], s.e[0], s.dtype)
     if s.dtype.kind == "b":
@@ -247,8 +289,8 @@ def floor_of(s: BoundStep) -> Array | None:
 
 
 ARITHMETIC: Mapping[type[FleetOp], Rule] = {
-    d.AddOp: _elementwise(np.add, _sum_error),
-    d.SubOp: _elementwise(np.subtract, _sum_error),
+    d.AddOp: _sum(np.add),
+    d.SubOp: _sum(np.subtract),
     d.MulOp: _elementwise(np.multiply, _product_error),
     d.DivOp: _elementwise(np.divide, quotient_error),
     d.PowOp: _pow,

@@ -1,4 +1,4 @@
-"""What a rule of `table` works with: one operation's values and errors, and rounding."""
+"""Material of the rules of `table`: values and errors of one operation, and rounding."""
 
 from __future__ import annotations
 
@@ -10,23 +10,6 @@ import numpy as np
 
 from fleet.ir.dialect import FleetOp
 
-__all__ = [
-    "EPS",
-    "Arithmetic",
-    "Array",
-    "BoundStep",
-    "Rule",
-    "RuleSplit",
-    "clean",
-    "gamma",
-    "no_overflow",
-    "none",
-    "rounded_store",
-    "row_norm",
-    "some",
-    "unit",
-]
-
 Array = np.ndarray[Any, np.dtype[Any]]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -34,7 +17,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """How one side computes one operation.
+    """Arithmetic of one side in one operation.
 
     Attributes:
         dtype: dtype that each step rounds to; None: the operation's own result dtype.
@@ -130,8 +113,16 @@ Rule = Callable[[BoundStep], Array]
 
 def clean(bound: Array) -> Array:
     """Replace NaN (from inf - inf or 0 * inf) by inf: nothing is proved."""
-    undefined = np.isnan(bound)
-    return np.where(undefined, np.inf, bound) if undefined.any() else bound
+    if not bound.size or not np.isnan(bound.max()):  # the largest of numbers of which one is NaN is NaN
+        return bound
+    return np.where(np.isnan(bound), np.inf, bound)
+
+
+def total(*errors: Array) -> Array:
+    """Return the sum of errors, without computing with those that are zero."""
+    shape = np.broadcast_shapes(*(e.shape for e in errors))
+    found = [e for e in errors if some(e)]
+    return np.broadcast_to(sum(found[1:], found[0]), shape) if found else none(shape)
 
 
 def unit(dtype: np.dtype) -> tuple[float, float]:
@@ -153,15 +144,19 @@ def rounded_store(value: Array, error: Array, dtype: np.dtype, ulps: float = 0.5
     if dtype.kind != "f":
         return error
     u, half = unit(dtype)
-    magnitude = np.abs(value) + error
-    out = error + 2 * ulps * (magnitude * u + half)
+    magnitude = total(np.abs(value), error)
     # Correct rounding keeps values finite up to half a unit above the largest number. Masks of -3.4e38, and sums with them, need
     # that.
     largest = float(np.finfo(dtype).max)
     edge = largest * (1 + u / 2) if dtype.itemsize < 8 else largest  # float64 has no number in between
     with np.errstate(over="ignore"):
         fits = magnitude <= edge if ulps <= 0.5 else magnitude * (1 + 2 * ulps * u) <= largest
-    return np.where(fits, out, np.inf)
+    out = magnitude * u
+    out += half
+    out *= 2 * ulps
+    if some(error):
+        out += error
+    return out if fits.all() else np.where(fits, out, np.inf)
 
 
 def no_overflow(value: Array, bound: Array, dtype: np.dtype) -> Array:

@@ -16,41 +16,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fleet.compare.rules.arithmetic import ARITHMETIC, floor_of
+from fleet.compare.rules.arithmetic import ARITHMETIC
 from fleet.compare.rules.composites import COMPOSITES
 from fleet.compare.rules.functions import FUNCTIONS
 from fleet.compare.rules.steps import (
-    Arithmetic,
-    Array,
     BoundStep,
     Rule,
     RuleSplit,
     clean,
-    gamma,
     none,
-    rounded_store,
     row_norm,
     some,
+    total,
 )
 from fleet.compare.rules.units import UNITS, product_split
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
-
-__all__ = [
-    "MOVES",
-    "RULES",
-    "Arithmetic",
-    "Array",
-    "BoundStep",
-    "clean",
-    "floor_of",
-    "gamma",
-    "none",
-    "rounded_store",
-    "row_norm",
-    "some",
-    "split_of",
-]
 
 RULES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}
 """Rules of operations with a real value. `tolerance` handles argmax, argmin and constants. Without a rule nothing is proved."""
@@ -75,12 +56,13 @@ def split_of(s: BoundStep) -> RuleSplit | None:
     rule = RULES.get(kind)
     if rule is None:
         return None
-    total = clean(rule(s))
+    whole = clean(rule(s))
     if kind in _LINEAR:
         # These rules add their own rounding to the operands' errors; subtracting the errors gives the rounding.
-        errors = [np.broadcast_to(e, total.shape) for e in s.e]
-        rows = [s.norm(i) if v.shape == total.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
-        return RuleSplit(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))
-    if kind is d.SliceOp and total.shape[:-1] == s.x[0].shape[:-1]:
-        return RuleSplit(total, none(total.shape), np.fmin(row_norm(total), s.norm(0)))
-    return RuleSplit(total, none(total.shape), row_norm(total))
+        errors = [np.broadcast_to(e, whole.shape) for e in s.e]
+        rows = [s.norm(i) if v.shape == whole.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
+        spread = total(*errors)
+        return RuleSplit(spread, whole - spread if some(spread) else whole, total(*rows))
+    if kind is d.SliceOp and whole.shape[:-1] == s.x[0].shape[:-1]:
+        return RuleSplit(whole, none(whole.shape), np.fmin(row_norm(whole), s.norm(0)))
+    return RuleSplit(whole, none(whole.shape), row_norm(whole))

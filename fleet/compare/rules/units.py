@@ -11,7 +11,8 @@ the operation in real arithmetic, x' what the unit reads and x the golden's oper
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import NamedTuple
 
@@ -23,8 +24,6 @@ from fleet.ir.dialect import FleetOp, TanhOp
 from fleet.ir.operations import composite as c
 from fleet.ir.types import shape_of
 from fleet.targets.bytecode.erf import erf
-
-__all__ = ["ACTIVATIONS", "UNITS", "activation_split", "softmax_spread"]
 
 _SLACK = 64 * float(np.finfo(np.float64).eps)
 """Covers the error of the functions below, which are computed in binary64 themselves."""
@@ -202,6 +201,23 @@ class _Part(NamedTuple):
 
 
 def _attention(s: BoundStep) -> RuleSplit:
+    if s.x[0].ndim == 2:
+        return _attention_of_one(s)
+    parts = [_attention_of_one(_sequence(s, i)) for i in range(s.x[0].shape[0])]
+    spread, rounding, rows = (np.stack(arrays) for arrays in zip(*parts, strict=True))
+    return RuleSplit(spread, rounding, rows)
+
+
+def _sequence(s: BoundStep, i: int) -> BoundStep:
+    """Return the step of sequence i alone. A mask without an axis of sequences is of them all."""
+
+    def of(arrays: Sequence[Array], rank: int) -> list[Array]:
+        return [a[i if len(a) > 1 else 0] if a.ndim == rank else a for a in arrays]
+
+    return replace(s, x=of(s.x, 3), e=of(s.e, 3), norms=of([s.norm(j) for j in range(len(s.x))], 2), kept={})
+
+
+def _attention_of_one(s: BoundStep) -> RuleSplit:
     op = s.op
     assert isinstance(op, c.AttentionOp)
     heads, kv_heads = int(op.heads.value.data), int(op.kv_heads.value.data)

@@ -23,15 +23,13 @@ from fleet.isa.registry import description_hash, find_device
 from fleet.streams.bundle import check_extent
 from fleet.transforms.entry import program_of
 
-__all__ = ["MODEL", "ModelBundle", "load_model_bundle", "save_model_bundle"]
-
 TEXT = "model.mlir"
 _MOST_TEXT = 16 << 20
 
 
 @dataclass(frozen=True)
 class ModelBundle:
-    """What is stored beside IR and arrays.
+    """Record of a stored model, beside its IR and arrays.
 
     engines, device, memory, seed, lowering: as `CosimOptions`. weights, inputs: names of arrays. outputs: names of results.
     description_hash: of the device's set; empty without a device. expect: "passes" or "diverges" (then by `signature`).

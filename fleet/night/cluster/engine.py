@@ -31,8 +31,6 @@ from fleet.night.cluster.settings import ClusterSettings
 from fleet.night.cluster.worker import END_S, PLUGIN, RunnerPlugin, TaskAnswer, WorkerCall, WorkerOrder, perform
 from fleet.regress.night_records import NoteKind, RecordLocation
 
-__all__ = ["Listener", "run_on_cluster"]
-
 _TICK_S = 0.5
 
 
@@ -52,7 +50,7 @@ class Listener(Protocol):
         ...
 
     def said(self, kind: NoteKind, text: str) -> None:
-        """Something happened to a worker, a host or a test."""
+        """An event of a worker, a host or a test."""
         ...
 
     def enough(self) -> bool:

@@ -20,8 +20,6 @@ from fleet.errors import FleetError
 from fleet.regress.night_records import RecordLocation
 from fleet.regress.pytest_night import RECORDER
 
-__all__ = ["Ask", "Builds", "Reply", "Told", "main", "told_line"]
-
 
 @dataclass(frozen=True)
 class Told:
@@ -67,7 +65,7 @@ class Builds(Protocol):
 
 
 class _WorkerConfig(Protocol):
-    """What pytest-xdist adds to the configuration of its workers."""
+    """Attributes that pytest-xdist adds to the configuration of its workers."""
 
     workerinput: Mapping[str, object]
     workeroutput: dict[str, object]
@@ -97,7 +95,7 @@ class PytestRunner:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
-        """Collect nothing yet."""
+        """Skip collection: tests are collected as orders come."""
         del session
         return True
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from fleet.core.toml_file import TomlTable, read_toml
 
-__all__ = ["KINDS", "ClusterSettings", "local_settings", "read_cluster"]
-
 KINDS = ("local", "slurm", "lsf", "pbs", "sge", "htcondor", "scheduler")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.I)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -19,7 +17,7 @@ _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10,
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """Where workers run.
+    """Place of the workers.
 
     Attributes:
         kind: a batch system of `KINDS`, "local" for processes of this machine, or "scheduler" for a running Dask scheduler.

@@ -1,4 +1,4 @@
-"""What a Dask worker does: it keeps a warm process (`fleet.night.cluster.runner`), passes tests to it, and judges its death.
+"""A Dask worker's side: keep a warm process (`fleet.night.cluster.runner`), pass tests to it, and judge its death.
 
 The worker itself stays small. The process dies with it, and with the process everything that it started (`fleet.core.processes`).
 """
@@ -31,8 +31,6 @@ from fleet.night.cluster.runner import Ask, Reply, Told, told_line
 from fleet.regress.night_records import RecordLocation, Writer, host_name, now, read_line, without_result
 from fleet.regress.requests import tiers_in
 
-__all__ = ["END_S", "PLUGIN", "RunnerPlugin", "TaskAnswer", "WorkerCall", "WorkerOrder", "perform"]
-
 PLUGIN = "fleet-runner"
 _LOOK_S = 0.5
 """Seconds between two checks of a run's memory."""
@@ -44,7 +42,7 @@ _CLOSE_S = 20.0
 
 @dataclass(frozen=True)
 class WorkerOrder:
-    """What a worker is told once.
+    """Orders of a worker for a session.
 
     arguments, cwd, environment: of the command's pytest. folder: of the night. memory: limit of a run in bytes, or None.
     topic: of Dask's events that workers log; unique to the session.
@@ -76,7 +74,7 @@ class WorkerCall:
 
 @dataclass(frozen=True)
 class TaskAnswer:
-    """What a task returns.
+    """Answer of a task.
 
     line: place of its record. failed: whether the run failed in a way that a bad machine can cause.
     error: of a build, or why no record could be made. died: how the process ended, if it did.

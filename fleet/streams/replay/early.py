@@ -10,12 +10,10 @@ from fleet.errors import FleetError
 from fleet.sdk import Write
 from fleet.streams.replay.history import MemoryHistory
 
-__all__ = ["Early", "written_early"]
-
 
 @dataclass(frozen=True)
 class Early:
-    """What instruction `seq` wrote too early.
+    """Early writes of instruction `seq`.
 
     bytes_: (space, bank, address, value) in order of time. beat: the first early beat. number: its index among the commit's beats.
     """

@@ -22,14 +22,12 @@ from fleet.streams.replay.places import first_beat, first_tile, pattern
 from fleet.streams.replay.suppose import address_fields, supposed
 from fleet.streams.replay.window import Window
 
-__all__ = ["ReplayContext", "account", "spans"]
-
 _SHOWN = 16
 
 
 @dataclass(frozen=True)
 class ReplayContext:
-    """What the caller knows besides memory.
+    """Knowledge of the caller besides memory.
 
     locate, operands, damage: as in `StreamEvidence`. host: see `HostNames`. source: source line of the operation.
     near: commits around the divergence. cut: whether the run ended there.

@@ -1,4 +1,4 @@
-"""Which field an address comes from, and whether another value of one field explains what the hardware did.
+"""Search for the field that an address comes from, and for another value of one field that explains the hardware's result.
 
 Both are found by experiment with the functional model, so they work for every instruction set: change a field, and see what the
 instruction reads, writes or computes.
@@ -17,8 +17,6 @@ from fleet.isa.description import Field, Register
 from fleet.isa.digest import digest_writes
 from fleet.isa.resolved import executed
 from fleet.sdk import Call, Device, InstructionSet, Memory, Range
-
-__all__ = ["address_fields", "field_of_read", "supposed"]
 
 _FIXED = ("constant",)
 _SECONDS = 4.0

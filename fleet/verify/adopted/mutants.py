@@ -22,10 +22,8 @@ from fleet.verify.mutation.mutant import Mutant, MutantResult
 from fleet.verify.mutation.rtl_walk import sites_of
 from fleet.verify.mutation.schemata import described, instrument, plusarg
 
-__all__ = ["AdoptedMutants", "tests_of"]
-
 _PATIENCE = 20.0
-"""Of a mutant's run, this many times as long as the unchanged design takes, and at least so many seconds."""
+"""Time limit of a mutant's run: a multiple of the unchanged design's time, and seconds that it has at least."""
 _SEEDS = range(1, 17)
 """Seeds of the initial values that a survivor is run from, too: a lost reset shows only from some."""
 
@@ -96,7 +94,7 @@ def _same(mutant: Mutant) -> bool:
 
 
 def _found(runner: BenchRunner, test: Path, folder: Path, arguments: Sequence[str], seconds: float) -> str:
-    """What shows that the design is another one, "" if nothing does. A fault of the bench shows nothing."""
+    """Return the evidence that the design is another one, or "". A fault of the bench is no evidence."""
     try:
         outcome = runner.run(test, folder, arguments, wave=False, seconds=seconds)
     except BenchError as error:  # the simulation itself ended: it did not converge, it divided by zero

@@ -13,8 +13,6 @@ from fleet.core.files import write_atomically
 from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, ExitCode, FleetError
 
-__all__ = ["ShrunkTest", "kind_of", "shrink_test"]
-
 _BLOCK = re.compile(r"^\[\[", re.M)
 _PLACE = re.compile(r"\S+\.toml:\d+")
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -84,7 +82,7 @@ def _reasons(outcome: Outcome) -> list[str]:
 
 
 def kind_of(outcome: Outcome) -> tuple[str, ...]:
-    """What makes two failures the same: rules and differences without their numbers and places."""
+    """Return the signature of a failure: rules and differences without their numbers and places."""
     rules = sorted({f"{v.port}: {v.rule}" for v in outcome.violations if v.blame == "design"})
     if rules:
         return tuple(rules)

@@ -19,19 +19,6 @@ from fleet.errors import DeviceError
 from fleet.isa.registry import GROUP
 from fleet.sdk import Call
 
-__all__ = [
-    "JudgedCall",
-    "ModelOnSide",
-    "RevisionSide",
-    "SideCall",
-    "SideModel",
-    "SideSnapshot",
-    "SnapshotRequest",
-    "StreamFigures",
-    "find_side",
-    "snapshot",
-]
-
 _SNAPSHOT = Path(__file__).with_name("snapshot.py")
 _TIMEOUT = 600
 
@@ -77,7 +64,7 @@ class SideModel:
 
 @dataclass(frozen=True)
 class SnapshotRequest:
-    """What a side is asked.
+    """Request to one side.
 
     Attributes:
         device: None for the smallest. cases: number of conformance cases to draw of every kind.
@@ -134,7 +121,7 @@ class ModelOnSide:
 
 @dataclass(frozen=True)
 class SideSnapshot:
-    """What an instruction set does with programs.
+    """Behaviour of an instruction set on programs.
 
     Attributes:
         description: its file, `hash` of it alone. rtl: whether the set has hardware.

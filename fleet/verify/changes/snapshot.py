@@ -1,4 +1,4 @@
-"""What an instruction set does with programs, as JSON: one side of `fleet isa diff`.
+"""Behaviour of an instruction set on programs, as JSON: one side of `fleet isa diff`.
 
 Runs in its own process, with the import path of that side: `python -P snapshot.py < request.json > snapshot.json`. The side may be
 an older version of fleet. So this file uses only interfaces that have existed for long, and imports nothing from its own folder.

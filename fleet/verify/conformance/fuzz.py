@@ -17,20 +17,8 @@ from fleet.errors import DeviceError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device
 from fleet.streams.case import StreamCase, StreamOutcome
-from fleet.verify.conformance.fuzz_state import Journal, RanProgram, StreamFuzzState, load_state, state_file
+from fleet.verify.conformance.fuzz_state import Journal, RanProgram, StreamFuzzState, state_file
 from fleet.verify.conformance.fuzz_workers import Done, FuzzOrder, Workers, make_workers
-
-__all__ = [
-    "AHEAD",
-    "STOP_AFTER",
-    "Chooser",
-    "StreamFuzzState",
-    "UndefinedPrograms",
-    "case_name",
-    "fuzz",
-    "load_state",
-    "state_file",
-]
 
 _STRIDE = 10_000_000
 """Maximum number of programs of one seed."""

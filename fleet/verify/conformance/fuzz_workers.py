@@ -24,8 +24,6 @@ from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.fuzz_state import RanProgram
 from fleet.verify.conformance.settings import memories, settings
 
-__all__ = ["Done", "FuzzOrder", "Workers", "make_workers", "setting_of"]
-
 
 @dataclass(frozen=True)
 class FuzzOrder:
@@ -54,7 +52,7 @@ class Workers(Protocol):
 
     @property
     def free(self) -> bool:
-        """Whether another order can begin now."""
+        """True if another order can begin now."""
         ...
 
     def begin(self, order: FuzzOrder) -> None:

@@ -21,8 +21,6 @@ from fleet.isa.resolved import reset_state, resolved, resolved_call, resolved_dr
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Range, Source, Write
 from fleet.streams.model_side import refusal
 
-__all__ = ["PAGE", "REACH", "Mark", "ProgramPlace", "StreamProgram", "draw_program"]
-
 PAGE = 4096
 """Bytes: no AXI burst crosses a multiple of it."""
 REACH = 8
@@ -41,7 +39,7 @@ _REFUSED = 0.3
 
 @dataclass(frozen=True)
 class Mark:
-    """What a place has allocated, by space. next: end of the last range; own, shared: number of ranges."""
+    """Allocation of a place, by space. next: end of the last range; own, shared: number of ranges."""
 
     next: Mapping[str, int]
     own: Mapping[str, int]
@@ -72,15 +70,15 @@ class ProgramPlace(Place):
         return at
 
     def source(self, space: str, size: int, align: int = 64) -> tuple[int, bool]:
-        """Place an operand that is read; see `Place`."""
+        """Place an operand that is read, as `Place` does."""
         return self._somewhere(space, size, align, ())
 
     def target(self, space: str, size: int, avoid: Sequence[tuple[int, int]], align: int = 64) -> tuple[int, bool]:
-        """Place an operand that is written, outside `avoid` and reserved ranges; see `Place`."""
+        """Place an operand that is written, outside `avoid` and reserved ranges."""
         return self._somewhere(space, size, align, (*avoid, *self._own.get(space, [])))
 
     def written(self, space: str, size: int, align: int = 64) -> int | None:
-        """Return a range that an earlier call wrote, or None; see `Place`."""
+        """Return a range that an earlier call wrote, or None."""
         if self._rng.random() >= self._dependent:
             return None
         found = [(start, (end - size) // align * align) for start, end in self._filled.get(space, []) if end - size >= start]

@@ -22,8 +22,6 @@ from fleet.verify.coverage.observe import Observer
 from fleet.verify.coverage.place import AimedPlace
 from fleet.verify.coverage.touched import nearest, touched_by
 
-__all__ = ["Aimed", "Aimer", "aimer"]
-
 _CANDIDATES = 3
 _DRAWS = 6
 _NEAR = {"1": (1,), "2-3": (2, 3), "4+": (4, 5, 6, 7)}
@@ -49,7 +47,7 @@ class Aimed:
 
     @property
     def blocks(self) -> tuple[Write, ...]:
-        """The content of memory."""
+        """Blocks of memory's content, of all draws."""
         return tuple(b for d in self.draws for b in d.blocks)
 
     @property

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from fleet.errors import DeviceError
 from fleet.verify.coverage.bins import NO_MODE, BinSpace, family
 
-__all__ = ["SEPARATOR", "TOGETHER", "Aim", "aims_of", "field_of", "keys_of", "same_call", "text_of"]
-
 SEPARATOR, TOGETHER = ",", "+"
 """Separators: between the bins of a program; between the modes of crosses that agree in all other parts (one call)."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What one call should look like; empty fields are free.
+    """Target of one call; empty fields are free.
 
     keys: the bins. modes: one per cross, of crosses that agree in all other parts; other aims have one bin. saturation: of the
     result. distance: class of the distance to the nearest hazard. side: "read" or "write", whose stride counts; "" for the wider

@@ -9,8 +9,6 @@ import numpy as np
 from fleet.sdk import Device, NoRoomError, Place
 from fleet.verify.coverage.touched import Touched
 
-__all__ = ["AimedPlace"]
-
 _SHARE = 0.7
 """Probability that an operand reuses an earlier call's place, if a dependence is wanted."""
 _ROOMY, _ROOM = 0.7, (4096, 32768, 131072)
@@ -43,11 +41,11 @@ class AimedPlace(Place):
         return super().take(space, size, align)
 
     def source(self, space: str, size: int, align: int = 64) -> tuple[int, bool]:
-        """Place an operand that is read; see `Place`."""
+        """Place an operand that is read, as `Place` does."""
         return self._somewhere(space, size, align, ())
 
     def target(self, space: str, size: int, avoid: Sequence[tuple[int, int]], align: int = 64) -> tuple[int, bool]:
-        """Place an operand that is written, outside reserved ranges; see `Place`."""
+        """Place an operand that is written, outside reserved ranges."""
         return self._somewhere(space, size, align, (*avoid, *self._own.get(space, [])))
 
     def _somewhere(self, space: str, size: int, align: int, avoid: Sequence[tuple[int, int]]) -> tuple[int, bool]:

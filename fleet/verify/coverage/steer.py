@@ -20,8 +20,6 @@ from fleet.verify.coverage.aims import field_of, text_of
 from fleet.verify.coverage.bins import BinSpace, family, mode_values
 from fleet.verify.coverage.observe import Observer
 
-__all__ = ["Steering"]
-
 _FREE = 0.15
 """Share of programs without an aim, to find unforeseen behaviour."""
 _ATTEMPTS = 4
@@ -77,7 +75,7 @@ class Steering:
         return len(self._where)
 
     def choose(self, number: int) -> str:
-        """Return the name of case `number`; see `Chooser`."""
+        """Return the name of case `number`."""
         rng = np.random.default_rng([self.seed, number, 1])
         device = self.space.device.name
         plain = case_name(device, self.seed, number)
@@ -162,7 +160,7 @@ class Steering:
         self.observer.wrote(place, call, writes)
 
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
-        """Add the bins of a case that was run; see `Chooser`."""
+        """Add the bins of a case that was run."""
         if not self._told:
             self._execute(case)
         for o in outcomes:

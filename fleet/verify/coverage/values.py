@@ -10,8 +10,6 @@ from fleet.isa.conformance import value_class
 from fleet.isa.description import Description, Field, Register
 from fleet.sdk import CoverageHints, Device, Limit
 
-__all__ = ["REMAINDERS", "FieldPlace", "class_of", "examples", "fitting", "places", "possible", "remainder"]
-
 REMAINDERS = ("whole", "over", "short", "other")
 """Remainder of a size by a block: none, one over, one short, another."""
 
@@ -27,7 +25,7 @@ class FieldPlace:
     register: Register
     field: Field
     free: bool
-    """Whether calls of the instruction may differ in it; false for bits of a start register that the instruction fixes."""
+    """True if calls of the instruction may differ in it; false for bits of a start register that the instruction fixes."""
     limit: Limit | None = None
     """The limit that the set states for it."""
 

@@ -27,14 +27,12 @@ from fleet.verify.mutation.schemata import rtl_mutants
 from fleet.verify.mutation.store import MutantDraw, MutantRecord, content, load_results, save_results
 from fleet.verify.mutation.survivors import JudgedSurvivor
 
-__all__ = ["Campaign", "MutationTarget", "drawn", "judged", "open_target", "shares"]
-
 Told = Callable[[MutantResult], None]
 
 _SET = ("fleet/isa", "fleet/sdk", "fleet/sets", "fleet/symbols", "fleet/streams", "fleet/engines", "fleet/compare", "fleet/verify")
 _RTL_SOURCES = (*_SET, "rtl_models")
 _PYTHON_SOURCES = (*_SET, "fleet/ir", "fleet/frontend", "fleet/transforms", "fleet/targets", "fleet/cosim", "sim/cases")
-"""What decides a mutant's verdict: a stored one counts only while none of these files has changed."""
+"""Folders that decide a mutant's verdict: a stored one counts only while none of their files has changed."""
 _TESTS = ("tests", "sim")
 _SAVED_EVERY = 10.0
 

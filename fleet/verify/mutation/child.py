@@ -19,8 +19,6 @@ from fleet.core.scratch import Scratch
 from fleet.errors import FleetError
 from fleet.verify.mutation.outside import FOUND
 
-__all__ = ["HostChecks", "main"]
-
 COST_GATE = (0.02, 0.05)
 """Limits for the cost model's relative error with ideal memory, (median, 95th percentile), as in the conformance suite."""
 
@@ -29,7 +27,7 @@ _ON_HOST = ("vm", "iss")
 
 @dataclass(frozen=True)
 class HostChecks:
-    """What the process is asked. streams: file of recordings; draws: of `fleet isa check`; cases: their files."""
+    """Request to the process. streams: file of recordings; draws: of `fleet isa check`; cases: their files."""
 
     device: str
     streams: str | None = None

@@ -18,10 +18,8 @@ from fleet.streams.model_side import execute
 from fleet.verify.conformance.settings import settings
 from fleet.verify.conformance.suite import names
 
-__all__ = ["Effort", "Expected", "Probe", "differs", "image_digest", "left_by_model", "probes"]
-
 Effort = Literal["quick", "usual", "all"]
-"""How many streams: the most effective ones; up to 12 of every kind and instruction; all kinds of the regression."""
+"""Number of streams: the most effective ones; up to 12 of every kind and instruction; all kinds of the regression."""
 
 _USUAL = 12
 _RANDOM, _ILLEGAL, _PROGRAMS = range(10), range(8), range(40)

@@ -15,8 +15,6 @@ from types import CodeType
 
 from fleet.verify.changed_modules import change_modules, file_of
 
-__all__ = ["VARIABLE", "environment", "install", "mutate"]
-
 VARIABLE = "FLEET_PYTHON_MUTANT"
 _SITE = Path(__file__).parent / "site"
 
@@ -37,7 +35,7 @@ def install() -> None:
 
 
 def mutate(file: Path, start: int, end: int, before: str, after: str) -> None:
-    """When this process imports `file`, replace its characters `start` to `end` (`before`) by `after`."""
+    """Replace characters `start` to `end` (`before`) of `file` by `after` when this process imports it."""
     name = str(file.resolve())
 
     def loader(spec: ModuleSpec, own: Loader) -> Loader | None:

@@ -1,6 +1,6 @@
 """Mutation operators for Python: all places of a source file that can be changed, and the changed text.
 
-Uses only the standard library, because a process with changed modules imports this module before them.
+Uses only the standard library and `source_spans`, because a process with changed modules imports this module before them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["TextEdit", "changed", "changes"]
+from fleet.verify.source_spans import SourceSpans
 
 _BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("arithmetic", "-"),
@@ -68,27 +68,17 @@ def changed(source: str, change: TextEdit) -> str:
 class _Finder:
     def __init__(self, source: str) -> None:
         self._source = source
-        lines = source.splitlines(keepends=True)
-        self._bytes = [line.encode() for line in lines]
-        self._starts = [0]
-        for line in lines:
-            self._starts.append(self._starts[-1] + len(line))
+        self._spans = SourceSpans(source)
         self.found: list[TextEdit] = []
 
     # Places.
 
-    def _at(self, line: int, column: int) -> int:
-        return self._starts[line - 1] + len(self._bytes[line - 1][:column].decode())
-
-    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        return self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
-
     def _text(self, node: ast.expr) -> str:
-        start, end = self._span(node)
+        start, end = self._spans.of(node)
         return self._source[start:end]
 
     def _add(self, node: ast.expr | ast.stmt, unit: Sequence[str], operator: str, after: str) -> None:
-        start, end = self._span(node)
+        start, end = self._spans.of(node)
         before = self._source[start:end]
         if before != after:
             self.found.append(TextEdit(start, end, node.lineno, ".".join(unit) or "module", operator, before, after))
@@ -196,9 +186,9 @@ class _Finder:
             for sign in "+-":
                 self._add(end, unit, "range", f"({self._text(end)}) {sign} 1")
         elif len(arguments) >= 2 and not any(isinstance(a, ast.Starred) for a in arguments[:2]):
-            start, end = self._span(arguments[0])[0], self._span(arguments[1])[1]
+            start, end = self._spans.of(arguments[0])[0], self._spans.of(arguments[1])[1]
             one, two = self._text(arguments[0]), self._text(arguments[1])
-            between = self._source[self._span(arguments[0])[1] : self._span(arguments[1])[0]]
+            between = self._source[self._spans.of(arguments[0])[1] : self._spans.of(arguments[1])[0]]
             if one != two:
                 unit_name = ".".join(unit) or "module"
                 text = self._source[start:end]

@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from fleet.engines.rtl_sim.build import Design
     from fleet.sdk import Device, InstructionSet
 
-__all__ = ["environment", "install"]
-
 _VARIABLE = "FLEET_HARDWARE_MUTANT"
 _SITE = Path(__file__).parent / "site"
 
 
 class _Chosen(TypedDict):
-    """What the variable holds, as JSON."""
+    """Content of the variable, as JSON."""
 
     device: str
     sources: list[str]

@@ -11,8 +11,6 @@ from fleet.core.codec import MAY_BE_MISSING
 from fleet.core.files import RecordFile
 from fleet.verify.mutation.mutant import Mutant, MutantResult, Over, Verdict
 
-__all__ = ["MutantDraw", "MutantRecord", "Report", "content", "load_report", "load_results", "save_report", "save_results"]
-
 _KEPT = {".py", ".sv", ".cpp", ".h", ".rdl", ".toml", ".j2"}
 
 
@@ -44,7 +42,7 @@ class MutantRecord:
 
     @property
     def hole(self) -> bool:
-        """Whether it is a survivor that nobody has explained."""
+        """True if it is a survivor without an explanation."""
         return self.result.verdict == "survived" and not self.kind
 
 

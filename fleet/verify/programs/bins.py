@@ -11,11 +11,8 @@ from fleet.verify.programs.parts.operations import EXPRESSIONS
 from fleet.verify.programs.parts.statements import STATEMENTS
 from fleet.verify.programs.parts.values import DTYPES, LAYOUTS
 
-__all__ = ["BINS", "Bin", "BinCounts", "aims"]
-
-
 Bin = tuple[str, str, str]
-"""(operation, dtype, layout)."""
+"""A bin of coverage: (operation, dtype, layout)."""
 
 BINS: tuple[Bin, ...] = tuple((op, dtype, layout) for op in (*EXPRESSIONS, *STATEMENTS) for dtype in DTYPES for layout in LAYOUTS)
 """All bins, including those that NumPy does not accept."""

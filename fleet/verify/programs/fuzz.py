@@ -17,8 +17,6 @@ from fleet.verify.programs.shrinking import shrink
 from fleet.verify.programs.stored import save_program
 from fleet.verify.programs.workers import in_order
 
-__all__ = ["STOP_AFTER", "ProgramFuzzState", "fuzz", "load_state", "sources_hash"]
-
 _FORM = 3
 _NONE, _AGAIN = "no state of a fuzz run", "remove it to begin again"
 _BATCH, _ROUND = 50, 2000
@@ -30,7 +28,7 @@ _SOURCES = (
     *("fleet/frontend", "fleet/ir", "fleet/symbols", "fleet/transforms", "fleet/targets", "fleet/sdk", "fleet/sets", "fleet/isa"),
     *("fleet/engines", "fleet/compare", "fleet/verify/programs"),
 )
-"""What decides whether a program agrees: a stored state goes on only while none of these files has changed."""
+"""Folders that decide whether a program agrees: a stored state goes on only while none of their files has changed."""
 
 
 @dataclass

@@ -28,8 +28,6 @@ from fleet.verify.programs import oracle
 from fleet.verify.programs.oracle import ByCPython, ProgramOutcome
 from fleet.verify.programs.parts.values import ProgramArray
 
-__all__ = ["ChangeVerdict", "Ready", "find", "forget_fleet", "told"]
-
 _PATIENCE_S = 10.0
 """Processor seconds allowed for one program; it usually takes 10 ms."""
 _MEMORY = 6 << 30
@@ -53,7 +51,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class ChangeVerdict:
-    """How programs find a change.
+    """Verdict of programs on a change.
 
     by: "results", "refusal" (one more or one less), "place" (code or lines), "names" (of operations), "text"; empty if no program
     finds it.

@@ -19,8 +19,6 @@ from fleet.ir.library.call import FAMILIES
 from fleet.targets.bytecode.hints import DispatchInfo
 from fleet.targets.bytecode.operators import OPERATORS, Operator, OperatorKernel
 
-__all__ = ["FUNCTIONS", "IN_C_ORDER", "in_c_order"]
-
 _FAMILIES = ("differences, statistics and polynomials", "products and linear algebra")
 _LOOPS = ("exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 FUNCTIONS: Mapping[str, int] = {
@@ -75,7 +73,7 @@ class _Copies(ast.NodeTransformer):
             if not _is_numpy(node.func.value):
                 node.func.value, count = _copy(node.func.value), count - 1
             node.args = [_copy(a) if i < count + _is_text(node.args[0]) else a for i, a in enumerate(node.args)]
-            for option in node.keywords:  # what is no array stays as it is
+            for option in node.keywords:  # what is not an array stays as it is
                 option.value = option.value if option.arg == "out" else _copy(option.value)
         return node
 

@@ -39,8 +39,6 @@ from fleet.verify.programs.judging import ChangeVerdict, Ready, Told, find, forg
 from fleet.verify.programs.oracle import by_cpython
 from fleet.verify.programs.reach import SourcePlace, innermost, marked, watch
 
-__all__ = ["FILES", "HOW", "SURVIVORS", "BaselineRuns", "Programs", "Sites", "known", "look", "main", "sites"]
-
 ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
 FILES = (
@@ -72,7 +70,7 @@ PROGRAMS, LOOKING, SEED = 6000, 600, 77
 SHARES = Shares(wrong=0.3, planted=0.5, unknown=0.3, weights=0.1, surrounded=0.2, declared=0.15, language=0.3)
 """Raised shares of rare kinds, because a night runs thirty times as many programs."""
 HOW = ("results", "refusal", "place", "names", "text")
-"""How a mutant is found; see `judging.ChangeVerdict`."""
+"""Kinds of evidence against a mutant; see `judging.ChangeVerdict`."""
 _FORM = 4
 
 

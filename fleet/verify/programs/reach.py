@@ -15,8 +15,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from fleet.verify.changed_modules import change_modules, file_of
-
-__all__ = ["SourcePlace", "innermost", "marked", "watch"]
+from fleet.verify.source_spans import SourceSpans
 
 _MARK = "_reached_"
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -45,7 +44,7 @@ def marked(source: str, first: int = 0) -> tuple[ast.Module, tuple[SourcePlace, 
 
 
 def watch(files: Mapping[Path, int], reached: Callable[[int], None]) -> None:
-    """When this process imports one of the files, its marks call `reached` with their numbers, from the file's first one on."""
+    """Let marks in the files, which this process imports later, call `reached` with their numbers, from the file's first one on."""
     firsts = {str(f.resolve()): first for f, first in files.items()}
 
     def loader(spec: ModuleSpec, own: Loader) -> Loader | None:
@@ -59,18 +58,11 @@ def watch(files: Mapping[Path, int], reached: Callable[[int], None]) -> None:
 class _Marks(ast.NodeTransformer):
     def __init__(self, source: str, first: int) -> None:
         self._first = first
-        rows = source.splitlines(keepends=True)
-        self._rows = [r.encode() for r in rows]
-        self._starts = [0]
-        for r in rows:
-            self._starts.append(self._starts[-1] + len(r))
+        self._spans = SourceSpans(source)
         self.places: list[SourcePlace] = []
 
-    def _at(self, line: int, column: int) -> int:
-        return self._starts[line - 1] + len(self._rows[line - 1][:column].decode())
-
     def _mark(self, node: ast.expr | ast.stmt) -> ast.Call:
-        start, end = self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
+        start, end = self._spans.of(node)
         self.places.append(SourcePlace(start, end, node.lineno, isinstance(node, ast.FunctionDef | ast.ClassDef)))
         number = ast.Constant(self._first + len(self.places) - 1)
         return ast.copy_location(ast.Call(ast.Name(_MARK, ast.Load()), [number], []), node)

@@ -15,12 +15,10 @@ from fleet.streams.model_side import UNKNOWN_CAUSE
 from fleet.streams.run import NAME, StreamRunner
 from fleet.streams.stream_signature import of_commits
 
-__all__ = ["FailureVerdict", "judge"]
-
 
 @dataclass(frozen=True)
 class FailureVerdict:
-    """How a stream failed, and at which instruction (None if unknown). signature None: it passed."""
+    """Failure of a stream, with its instruction (None if unknown). signature None: it passed."""
 
     signature: FailureSignature | None
     seq: int | None = None

@@ -38,15 +38,17 @@ def f(a: int, b: int = 2) -> int:
 
 def test_every_kind_of_change_is_made_where_it_means_something() -> None:
     found = {(c.operator, c.before, c.after) for c in changes(SOURCE)}
-    assert ("relational", "a < 0", "(a) <= (0)") in found
-    assert ("boolean", "a < 0 and b", "((a < 0) or (b))") in found
-    assert ("range", "a", "(a) - 1") in found
-    assert ("arguments", "i, b", "b, i") in found
-    assert ("removed", "continue", "pass") in found
-    assert ("removed", "total += max(i, b)", "pass") in found
-    assert ("constant", "3", "4") in found
-    assert ("constant", "2", "1") in found
-    assert ("relational", "i == b", "(i) != (b)") in found
+    assert found >= {
+        ("relational", "a < 0", "(a) <= (0)"),
+        ("boolean", "a < 0 and b", "((a < 0) or (b))"),
+        ("range", "a", "(a) - 1"),
+        ("arguments", "i, b", "b, i"),
+        ("removed", "continue", "pass"),
+        ("removed", "total += max(i, b)", "pass"),
+        ("constant", "3", "4"),
+        ("constant", "2", "1"),
+        ("relational", "i == b", "(i) != (b)"),
+    }
 
 
 def test_messages_annotations_and_docstrings_stay() -> None:

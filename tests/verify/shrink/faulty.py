@@ -30,7 +30,7 @@ def wrong(patch: pytest.MonkeyPatch, device: str, instruction: str, spoil: Calla
 
 
 def program(device: str, seed: int, length: int) -> StreamCase:
-    """At least so many legal instructions that meet in memory."""
+    """At least `length` legal instructions of all kinds that read and overwrite what earlier ones wrote."""
     instruction_set, chip = find_device(device)
     rng = np.random.default_rng([seed, length])
     place, known = ProgramPlace(chip, rng, 0.6), list(sources(instruction_set).values())

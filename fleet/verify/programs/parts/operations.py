@@ -16,8 +16,6 @@ from fleet.verify.programs.parts.indices import fancy, index, take
 from fleet.verify.programs.parts.values import DTYPES
 from fleet.verify.programs.parts.written import CALLED, SHORT, SIZES, WITH_ARGUMENTS
 
-__all__ = ["EXPRESSIONS", "Draw", "stable"]
-
 Draw = Callable[[Hand, KnownExpression], str]
 
 _UNARY = (
@@ -57,7 +55,10 @@ _PLAIN = (
 
 
 def _called(h: Hand, x: KnownExpression) -> str:
-    return h.one(CALLED).format(x=x.text, y=h.like(x), a=h.axis(x))
+    text = h.one(CALLED).format(x=x.text, y=h.like(x), a=h.axis(x))
+    if "mode='wrap'" in text and not x.value.size:
+        raise Redraw  # NumPy's own `take` never returns
+    return text
 
 
 def _argued(h: Hand, x: KnownExpression) -> str:

@@ -1,0 +1,28 @@
+"""A `generate` loop as people write it, tqdm and a growing list of tokens included: twenty tokens, the same on four engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from fleet.cli.main import main
+from fleet.cosim.result import CosimResult
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "picogpt.py"
+TOKENS = [157, 167, 212, 157, 198, 13, 200, 151, 15, 94, 1, 127, 123, 162, 55, 206, 41, 127, 102, 238]
+"""Of `python examples/picogpt.py`."""
+
+
+def test_picogpt_generates_the_same_tokens_on_every_engine(tmp_path: Path) -> None:
+    np.savez(tmp_path / "prompt.npz", prompt=np.array([3, 17, 200, 45]))
+    given = [f"{EXAMPLE}:main", "--input", str(tmp_path / "prompt.npz"), "--report", str(tmp_path / "r")]
+    assert main(["cosim", *given, "--engines", "vm,cpython,riscv,iss", "--device", "hbm_small"]) == 0
+    result = CosimResult.load(tmp_path / "r")
+    assert (result.verdict, result.reasons) == ("pass", ())
+    held = {c.name: c for c in result.comparisons}
+    assert {"vm-vs-cpython", "riscv-vs-vm", "iss-vs-vm"} <= set(held)
+    for name in ("vm-vs-cpython", "riscv-vs-vm", "iss-vs-vm"):
+        tokens = held[name].operations[-1].op
+        sides = [result.arrays[f"{name}/{tokens}/{side}"].tolist() for side in ("reference", "other")]
+        assert sides == [TOKENS, TOKENS]

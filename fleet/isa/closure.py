@@ -1,4 +1,4 @@
-"""What Python files import, file by file, read from their text: the closure over which a hash is taken.
+"""Imports of Python files, file by file, read from their text: the closure over which a hash is taken.
 
 Static: every `import` of a file counts, wherever it stands, but for those below `if TYPE_CHECKING:`, which never run. Followed are
 the modules of the files' own packages and of fleet; other distributions are known by their versions.
@@ -15,8 +15,6 @@ from pathlib import Path
 
 from fleet.errors import ModelError
 from fleet.sdk import InstructionSet
-
-__all__ = ["NOT_SEMANTICS", "ClosureMember", "Imports", "closure", "imports_of", "semantics_files"]
 
 NOT_SEMANTICS: Mapping[str, str] = {
     "fleet.errors": "the classes and texts of errors: no value passes through them",
@@ -56,7 +54,7 @@ class ClosureMember:
 
 @dataclass
 class _Places:
-    """Where absolute imports are looked for. tops: first part of a name -> its folder; folders: all of whose names count."""
+    """Folders of absolute imports. tops: first part of a name -> its folder; folders: all of whose names count."""
 
     tops: dict[str, Path] = field(default_factory=lambda: {"fleet": Path(__file__).resolve().parents[2]})
     folders: list[Path] = field(default_factory=list[Path])
@@ -143,7 +141,7 @@ def closure(
 
 
 def semantics_files(instruction_set: InstructionSet) -> tuple[ClosureMember, ...]:
-    """What decides the bits of an instruction set: its sources, the files of its classes and the closure of their imports.
+    """Return the files that decide an instruction set's bits: its sources, its classes' files and the closure of their imports.
 
     Without `NOT_SEMANTICS`. Raises ModelError as `closure` does.
     """

@@ -17,24 +17,13 @@ from fleet.isa.description import Description, Field, InstructionWord, Register,
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, InstructionSet
 
-__all__ = [
-    "CodecError",
-    "Interrupt",
-    "call_from_words",
-    "decode_writes",
-    "disassemble",
-    "interrupt",
-    "register_writes",
-    "words_of",
-]
-
 
 class CodecError(FleetError):
     """A call or a stream does not follow the description; `where` names the instruction or the place in the stream."""
 
 
 class Interrupt(NamedTuple):
-    """Where the interrupt is handled: byte addresses of the registers, masks of the two causes, cause register or None."""
+    """Registers of the interrupt: byte addresses, masks of the two causes, cause register or None."""
 
     enable_address: int
     status_address: int
@@ -119,7 +108,7 @@ def decode_writes(instruction_set: InstructionSet | Description, writes: Sequenc
     for n, (address, value) in enumerate(writes):
         register = by_address.get(address)
         if register is None:
-            raise CodecError(f"address {address:#x} is no operand of unit '{unit.name}'", where=f"{d.name} write {n}")
+            raise CodecError(f"address {address:#x} is not an operand of unit '{unit.name}'", where=f"{d.name} write {n}")
         if register.name in fields:
             raise CodecError(f"{register.name} is written twice", where=f"{d.name} write {n}")
         fields[register.name] = value

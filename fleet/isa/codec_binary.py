@@ -1,6 +1,6 @@
 """The binary form of a stream (Aux mode): what the hardware fetches instead of taking register writes.
 
-A block holds up to 32 tasks: one 64-byte beat of cfg_ids (uint8, one a task, 0 is no task), then the register values of
+A block holds up to 32 tasks: one 64-byte beat of cfg_ids (uint8, one a task, 0 is not a task), then the register values of
 each task in write order, the start register last, as uint32 little-endian, zero-filled to the instruction's whole beats.
 A block is zero-filled to 32 slots of 2 beats, so it always takes 64 + 32 * 2 * 64 = 4,160 bytes.
 """
@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from fleet.isa.codec import CodecError, call_from_words, description_of, words_of
 from fleet.isa.description import MAX_BEATS, Description
 from fleet.sdk import Call, InstructionSet
-
-__all__ = ["BEAT", "BLOCK", "SLOT_BEATS", "TASKS", "WORDS", "decode", "decode_binary", "encode", "encode_binary"]
 
 BEAT = 64
 """Bytes of a beat."""

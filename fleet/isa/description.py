@@ -1,4 +1,4 @@
-"""What a SystemRDL description says of an instruction set, as plain data: units, registers, fields, instructions.
+"""A SystemRDL description of an instruction set as plain data: units, registers, fields, instructions.
 
 `load` is the only way in; `fleet/isa/reading/fleet_udp.rdl` defines the user-defined properties that it reads.
 Everything generated (codec, register block, SystemVerilog package, manual) starts from a `Description`.
@@ -15,27 +15,8 @@ from pathlib import Path
 from fleet.errors import FleetError
 from fleet.sdk.hardware.state import OnChipMemory, State, StateRegister
 
-__all__ = [
-    "FETCH_WORDS",
-    "KINDS",
-    "MAPS",
-    "MAX_BEATS",
-    "ROLES",
-    "SPACES",
-    "Description",
-    "DescriptionError",
-    "EnumValue",
-    "Fetch",
-    "Field",
-    "InstructionWord",
-    "MemoryWord",
-    "Register",
-    "Unit",
-    "parameter_values",
-]
-
 MAPS: tuple[str, ...] = ("registers", "instructions", "state")
-"""What an address map may hold (`fleet_map`); a set without architectural state has no map of it."""
+"""Kinds of address maps (`fleet_map`); a set without architectural state has no map of it."""
 
 ROLES: tuple[str, ...] = (
     "operand",
@@ -52,13 +33,13 @@ ROLES: tuple[str, ...] = (
     "counter",
     "parameter",
 )
-"""What a register of the register map may be for; docs/instruction-sets.md says what each means."""
+"""Roles of a register of the register map; docs/instruction-sets.md explains them."""
 
 KINDS: tuple[str, ...] = ("address", "size", "stride", "mode", "count", "constant", "value")
-"""What a field's value may be."""
+"""Kinds of a field's value."""
 
 SPACES: tuple[str, ...] = ("ddr", "hbm")
-"""What an address field may count in, beside the set's on-chip memories."""
+"""Spaces of an address field, beside the set's on-chip memories."""
 
 MAX_BEATS = 2
 """Beats of 64 bytes that a task takes in a binary, at most."""
@@ -68,7 +49,7 @@ UNIT_ROLES: tuple[str, ...] = ("operand", "start", "status", "result")
 
 
 FETCH_WORDS: tuple[str, ...] = ("address", "beats", "tasks")
-"""What the registers say that make the hardware fetch a binary (`fleet_fetch_word`)."""
+"""Words of the registers that make the hardware fetch a binary (`fleet_fetch_word`)."""
 
 
 class DescriptionError(FleetError):
@@ -122,7 +103,7 @@ class Field:
 
     @property
     def width(self) -> int:
-        """Bits."""
+        """Width in bits."""
         return self.high - self.low + 1
 
     @property
@@ -192,7 +173,7 @@ class Unit:
 
     @property
     def words(self) -> tuple[Register, ...]:
-        """What an instruction writes, in order: the operands, then start."""
+        """Registers that an instruction writes, in order: the operands, then start."""
         return (*self.operands, self.start)
 
 
@@ -211,11 +192,11 @@ class InstructionWord:
     """One opcode.
 
     Attributes:
-        opcode: cfg_id of the binary form, 1 to 255 (0 is no task).
+        opcode: cfg_id of the binary form, 1 to 255 (0 is not a task).
         start: value of the unit's start register; start_optional: bits that may be set beside it.
         beats: 64-byte beats that the register data takes in the binary form; 0: the instruction has no binary form.
         view: the unit's operands under the instruction's own names, in write order; None: it uses the unit's names.
-        fetch: it is no task of a stream but makes the hardware fetch and run a binary.
+        fetch: it is not a task of a stream but makes the hardware fetch and run a binary.
     """
 
     name: str
@@ -237,7 +218,7 @@ class InstructionWord:
 
 @dataclass(frozen=True)
 class Fetch:
-    """How the hardware is told to fetch and run a binary (Aux mode): the word, its unit, and the registers that say what.
+    """The order to fetch and run a binary (Aux mode): the word, its unit, and the registers with its place and size.
 
     address: of the first block (an offset in the register's space); beats: 64-byte beats of all blocks; tasks: of all blocks.
     """
@@ -282,7 +263,7 @@ class Description:
         return self.units[word.unit].operands if word.view is None else word.view
 
     def words(self, instruction: str) -> tuple[Register, ...]:
-        """What an instruction writes, in order: its operands, then the unit's start register. Raises KeyError."""
+        """Return the registers that an instruction writes, in order: its operands, then the unit's start. Raises KeyError."""
         return (*self.operands(instruction), self.units[self.instructions[instruction].unit].start)
 
     @cached_property
@@ -292,7 +273,7 @@ class Description:
 
     @cached_property
     def fetch(self) -> Fetch | None:
-        """How a binary is run; None where the hardware cannot fetch one."""
+        """The order to run a binary; None if the hardware cannot fetch one."""
         for word in self.instructions.values():
             if word.fetch:
                 unit = self.units[word.unit]

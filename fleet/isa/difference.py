@@ -1,4 +1,4 @@
-"""What two descriptions say differently: encodings that moved, and what is gone or new."""
+"""Difference of two descriptions: encodings that moved, and what is gone or new."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from fleet.isa.description import Description, Field, InstructionWord, MemoryWord, Register
 from fleet.sdk.hardware.state import ARRAY_0
-
-__all__ = ["DescriptionChange", "changes"]
 
 _Described = Register | Field | InstructionWord | MemoryWord
 

@@ -21,8 +21,6 @@ from fleet.sdk import Device, Write
 from fleet.sdk.hardware.state import ARRAY_0, REGISTERS
 from fleet.sdk.native import Target, compile_library, target
 
-__all__ = ["DDR", "HBM_PORT_0", "STATE", "digest", "digest_blocks", "digest_writes", "mix", "space_named", "space_number"]
-
 DDR, STATE = 0, 1
 HBM_PORT_0 = 16
 """Numbers of spaces in the mix: STATE is the state registers, HBM_PORT_0 + p is port p, and on-chip memories have their own."""
@@ -105,7 +103,7 @@ def digest_blocks(space: int, blocks: Sequence[tuple[int, np.ndarray]]) -> int:
 
 @lru_cache(maxsize=4)
 def _compiled(for_target: Target) -> Callable[[int, int, int], int]:
-    """The same, compiled: space, address of a table of (offset, address, size) in 64 bits each, its length."""
+    """The digest of an image, compiled. Arguments: space, address of a table of (offset, address, size), 64 bits each, length."""
     number = ctypes.c_uint64
     signatures = {"digest": (number, (number, ctypes.c_void_p, number))}
     return compile_library("digest", for_target, [Path(__file__)], _build, signatures)["digest"]

@@ -14,11 +14,9 @@ from fleet.isa.reading.cache import load
 from fleet.sdk import Extension, InstructionSet, RtlFiles, generated_files, instructions_in, patterns_in
 from fleet.sdk.likeness import LikeInstruction, LikeSource, like_coverage, like_sources
 
-__all__ = ["extended", "inherited_device", "with_added"]
-
 
 def inherited_device(name: str, device: str) -> str:
-    """What a set called `name` calls a device of its base."""
+    """Return the name of a base's device in the set `name`."""
     return f"{name}_{device}"
 
 
@@ -60,7 +58,7 @@ def with_added(s: InstructionSet) -> InstructionSet:
     new = instructions_in(s.added)
     for name, cls in new.items():
         if name in s.instructions or not issubclass(cls, LikeInstruction):
-            raise DeviceError(f"instruction '{name}' is no LikeInstruction, or the set has it already", where=class_place(cls))
+            raise DeviceError(f"instruction '{name}' is not a LikeInstruction, or the set has it already", where=class_place(cls))
         cls.bind(s)
     sources = {name: source for name, source in like_sources(new).items() if source.there}
     return replace(

@@ -11,8 +11,6 @@ from fleet.isa.codec_binary import BEAT
 from fleet.isa.description import Description
 from fleet.sdk import Call, InstructionSet
 
-__all__ = ["ISSUES", "Binary", "check_ways", "runs"]
-
 ISSUES: tuple[str, ...] = ("regs", "aux")
 """Names of the ways: "regs" writes the registers of every instruction, "aux" the address of a binary (docs/instruction-sets.md)."""
 
@@ -29,7 +27,7 @@ class Binary:
 
     @property
     def beats(self) -> int:
-        """64-byte beats."""
+        """Number of beats of 64 bytes."""
         return self.size // BEAT
 
 

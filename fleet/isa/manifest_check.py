@@ -1,4 +1,4 @@
-"""What a plug-in's own code does wrong: where it raised, and what of its manifest is not of the kind that the contract asks for."""
+"""Faults of a plug-in's own code: the place where it raised, and parts of its manifest of another kind than the contract's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from fleet.sdk import CoverageHints, Device, Instruction, InstructionSet, IssueRules, Layout, Operands, RtlFiles
-
-__all__ = ["manifest_file", "manifest_place", "raised_at", "wrong_kinds"]
 
 _PARTS: tuple[tuple[str, type, str], ...] = (
     ("layout", Layout, "a Layout"),

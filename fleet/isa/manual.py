@@ -21,8 +21,6 @@ from fleet.isa.description import Description, Field, InstructionWord, Register
 from fleet.isa.reading.cache import load
 from fleet.sdk import Instruction
 
-__all__ = ["check", "main", "manual"]
-
 _ROLES = {
     "irq_enable": "interrupt",
     "irq_status": "interrupt",
@@ -32,7 +30,7 @@ _ROLES = {
     "cycles": "counter",
     "cycles_class": "counter",
 }
-"""What the register map says of a role where it is not the role's own name."""
+"""Role -> its word in the register map, if that is not its name."""
 
 
 def manual(path: Path | str) -> str:
@@ -250,7 +248,7 @@ def _spans(numbers: Sequence[int]) -> Iterator[str]:
 
 
 def _semantics(cls: type[Instruction] | None) -> Iterator[tuple[str, str]]:
-    """What the class says of itself; docstrings of the contract say nothing of the instruction and are left out."""
+    """Yield the class's own docstrings, with titles; those of the contract say nothing of the instruction and are left out."""
     if cls is None:
         return
     texts = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -13,8 +14,6 @@ import numpy as np
 from fleet.errors import DeviceError, FleetError
 from fleet.sdk import Device, Memory
 from fleet.sdk.hardware.state import REGISTERS
-
-__all__ = ["REGISTER_BYTES", "MappedMemory", "MemoryImage", "as_bytes"]
 
 REGISTER_BYTES = 1 << 16
 """Registers lie below 64 KiB."""
@@ -68,19 +67,24 @@ class MappedMemory(Memory):
         for port in range(device.parameters["HbmPorts"] if "hbm" in device.memory else 0):
             self.paths["hbm", port] = folder / f"hbm_{port}.bin"
         self._maps: dict[tuple[str, int], np.ndarray] = {}
+        self._files: list[mmap.mmap] = []
         for (space, bank), path in self.paths.items():
             if not path.exists() or path.stat().st_size != device.memory[space]:
                 with path.open("wb") as f:
                     f.truncate(device.memory[space])
-            # As a plain array: a slice of a memmap runs Python code of NumPy's, seven times as slow.
-            self._maps[space, bank] = np.asarray(np.memmap(path, dtype=np.uint8, mode="c" if apart else "r+"))
+            # No np.memmap: a slice of one runs Python code of NumPy's, seven times as slow.
+            with path.open("rb" if apart else "r+b") as f:
+                mapped = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_COPY if apart else mmap.ACCESS_WRITE)
+            self._maps[space, bank] = np.frombuffer(mapped, np.uint8)
+            if not apart:
+                self._files.append(mapped)
         self._maps["reg", 0] = np.zeros(REGISTER_BYTES, np.uint8)
         for array in device.arrays.values():
             self._maps[array.name, 0] = np.zeros(array.size, np.uint8)
         if device.state.registers:
             self._maps[REGISTERS, 0] = np.zeros(4 * len(device.state.registers), np.uint8)
         self.known: tuple[tuple[str, int, int], ...] = ()
-        """Of an image of the hardware's memory: (space, offset, size) of what stands here as it stands inside the hardware."""
+        """(space, offset, size) of what an image holds in the form that it has inside the hardware."""
         self.fill_undefined()
         self.reset_state()
 
@@ -110,6 +114,11 @@ class MappedMemory(Memory):
         other = MappedMemory(self.device, self.folder, apart=True)
         other.copy_inside(self)
         return other
+
+    def release(self) -> None:
+        """Give back the room that pages of the files take in this process; they are mapped again when they are read."""
+        for mapped in self._files:
+            mapped.madvise(mmap.MADV_DONTNEED)
 
     def copy_inside(self, source: MappedMemory) -> None:
         """Take from another memory all that is no file: registers and on-chip memories."""
@@ -153,7 +162,7 @@ class MappedMemory(Memory):
                 self._maps[array.name, 0][:] = 0 if seed is None else _garbage(array.name, array.size, seed)
 
     def untouched(self, space: str) -> np.ndarray:
-        """Which bytes of a memory hold what `fill_undefined` put there: nothing has written them, or the very same."""
+        """Return a mask of the bytes of a memory that still hold what `fill_undefined` put there."""
         array, whole = self.device.arrays[space], self._maps[space, 0]
         if not array.undefined:
             return np.zeros(array.size, np.bool_)
@@ -167,3 +176,4 @@ class MappedMemory(Memory):
     def close(self) -> None:
         """Drops the mappings; the files stay."""
         self._maps.clear()
+        self._files.clear()

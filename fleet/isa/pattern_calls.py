@@ -16,11 +16,9 @@ from fleet.ir.program import Program
 from fleet.sdk import Device
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options, Pattern
 
-__all__ = ["emitted", "matched"]
-
 
 def matched(pattern: Pattern, op: FleetOp, program: Program, device: Device, options: Options) -> Match | Missed | None:
-    """What the pattern says of an operation. Raises DeviceError where it fails or says something else than it may."""
+    """Return the pattern's answer for an operation. Raises DeviceError if it fails or answers something else."""
     found: object = _called(pattern, "match", op, lambda: pattern.match(op, program, device, options))
     if found is None or isinstance(found, Missed):
         return found

@@ -17,8 +17,6 @@ from fleet.isa.description import FETCH_WORDS, KINDS, MAPS, SPACES
 from fleet.isa.reading.rdl import UDP_FILE
 from fleet.isa.reading.state import RESETS
 
-__all__ = ["Property", "main", "properties", "properties_table"]
-
 _VALUES: Mapping[str, Sequence[str]] = {
     "fleet_map": MAPS,
     "fleet_kind": KINDS,
@@ -44,7 +42,7 @@ class Property:
 
 
 def properties(text: str) -> tuple[Property, ...]:
-    """What a text like `fleet_udp.rdl` defines, in its order. Raises FleetError for a property that does not say all of it."""
+    """Return the properties that a text like `fleet_udp.rdl` defines, in its order. Raises FleetError if one lacks a part."""
     found: list[Property] = []
     for comment, name, component, kind in _DEFINITION.findall(text):
         lines = [line.removeprefix("//").strip() for line in comment.splitlines()]

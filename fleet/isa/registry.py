@@ -22,19 +22,8 @@ from fleet.isa.generate.operands import differs
 from fleet.isa.installed import GROUP, PluginError, entry_point, manifest_of, point_place, reason_of, set_place
 from fleet.isa.manifest_check import raised_at, wrong_kinds
 from fleet.isa.reading.cache import load
+from fleet.isa.variants import MARK, changes_of, variant
 from fleet.sdk import Device, Extension, InstructionSet, State
-
-__all__ = [
-    "GROUP",
-    "PluginError",
-    "broken",
-    "check_binding",
-    "description_hash",
-    "find_device",
-    "find_instruction_set",
-    "instruction_sets",
-    "load_one",
-]
 
 _CACHE: dict[tuple[str, ...], tuple[dict[str, InstructionSet], dict[str, FleetError]]] = {}
 _TOLD: set[str] = set()
@@ -76,7 +65,14 @@ def load_one(name: str) -> InstructionSet:
 
 
 def find_device(name: str) -> tuple[InstructionSet, Device]:
-    """The device of that name and its instruction set. Raises DeviceError naming what there is."""
+    """The device of that name and its instruction set; "hbm_small@Tin=128" is a variant (`fleet.isa.variants`).
+
+    Raises DeviceError naming what there is, or the rule that a variant breaks.
+    """
+    base, mark, changes = str(name).partition(MARK)  # dlavm passes on what its user gave
+    if mark:
+        instruction_set, device = find_device(base)
+        return instruction_set, variant(device, changes_of(changes, name))
     good, bad = _load_all()
     found = [(s, s.devices[name]) for s in good.values() if name in s.devices]
     if len(found) > 1:
@@ -133,7 +129,7 @@ def check_binding(instruction_set: InstructionSet) -> None:
     if description.name != s.name:
         raise PluginError(f"its description {s.description.name} is that of '{description.name}'", where=f"{s.description}:1")
     classes, words = set(s.instructions), set(description.instructions)
-    # The fetch of a binary is no task of a stream: nothing executes it.
+    # The fetch of a binary is not a task of a stream: nothing executes it.
     needed = {w.name for w in description.instructions.values() if not w.fetch}
     if not needed <= classes <= words:
         only_python, only_rdl = sorted(classes - words), sorted(needed - classes)

@@ -16,19 +16,6 @@ from fleet.isa.memory import as_bytes
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, Range, Write
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = [
-    "begun_state",
-    "executed",
-    "reads_of",
-    "registers_in",
-    "reset_state",
-    "resolved",
-    "resolved_call",
-    "resolved_draw",
-    "state_after",
-    "writes_of",
-]
-
 
 def reset_state(device: Device) -> dict[str, int]:
     """State registers as reset leaves them: name -> value."""
@@ -98,7 +85,7 @@ def resolved_draw(instruction_set: InstructionSet, device: Device, draw: Draw, b
 
 
 def executed(cls: type[Instruction], device: Device, fields: Mapping[str, int], memory: Memory) -> list[Write]:
-    """What a resolved, legal call writes: memory, result registers, and the state registers that it configures.
+    """Return the writes of a resolved, legal call: memory, result registers, and the state registers that it configures.
 
     Raises DeviceError for a state register that the set does not have, or a value of more than 32 bits.
     """

@@ -47,7 +47,7 @@ class Site:
 
     @property
     def used_once(self) -> bool:
-        """Whether nothing else uses what the chain has so far."""
+        """True if nothing else uses the chain's present value."""
         return len(list(self.value.uses)) == 1
 
 
@@ -67,7 +67,7 @@ class Link:
 
 
 class Start(NamedTuple, Generic[Data]):
-    """What a chain begins with. data: for its author; ops: in any order; without: names of links that may not follow."""
+    """Start of a chain. data: for its author; ops: in any order; without: names of links that may not follow."""
 
     data: Data
     ops: tuple[d.FleetOp, ...]

@@ -1,4 +1,4 @@
-"""What an instruction set's conformance suite draws: legal calls with the data that they run on, one `Source` an instruction.
+"""Draws of an instruction set's conformance suite: legal calls with the data that they run on, one `Source` an instruction.
 
 Everything else of the suite is generic (`fleet.isa.conformance`, `fleet.streams`): illegal variants of a call come from the
 description, programs from drawing several calls that share memory (`Place`), refusals and results from the functional model.
@@ -20,7 +20,7 @@ from fleet.sdk.instructions.instruction import Call, Write
 __all__ = ["ANY_CYCLES", "DATA_KINDS", "WORKING", "CycleRules", "Draw", "NoRoomError", "Place", "Source", "data_kind", "halves"]
 
 DATA_KINDS = ("plain", "special", "wild", "tiny", "huge")
-"""Of FP16 operands: normal numbers; the same with NaN, infinities, zeros, subnormals; any bits; subnormals; the largest."""
+"""Kinds of FP16 operands: normal numbers; these with NaN, infinities, zeros, subnormals; any bits; subnormals; the largest."""
 
 _ODD = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x7C01, 0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF], np.uint16)
 _RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00)}
@@ -33,7 +33,7 @@ WORKING = ("compute", "weight_wait", "activation_wait", "write_back")
 
 @dataclass(frozen=True)
 class CycleRules:
-    """What is known of the classes in which the cycles of a legal call lie, beside issue and dependency.
+    """Rules for the classes of a legal call's cycles, beside issue and dependency.
 
     Attributes:
         least: one of `WORKING` -> fewest cycles that the call has in it, whatever the memory; a class that is not named has none.
@@ -50,7 +50,7 @@ class CycleRules:
 
 
 ANY_CYCLES = CycleRules(dict.fromkeys(WORKING, 0), overlapping=True)
-"""Of a call of which nothing is said."""
+"""Rules of cycles for a call of which nothing is stated."""
 
 
 class NoRoomError(DeviceError):
@@ -85,7 +85,7 @@ class Source(ABC):
 
     @abstractmethod
     def directed(self, device: Device) -> int:
-        """How many directed draws there are for a device."""
+        """Return the number of directed draws for a device."""
 
     @abstractmethod
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
@@ -96,7 +96,7 @@ class Source(ABC):
         """A random legal call; small: of the size of a step in a program."""
 
     def cycles(self, device: Device, call: Call) -> CycleRules:
-        """Which classes the cycles of a legal call may lie in. A source that does not say it leaves all of them open."""
+        """Return the classes that the cycles of a legal call may lie in; by default all."""
         return ANY_CYCLES
 
 

@@ -1,4 +1,4 @@
-"""What an instruction set states of its coverage beside its description; a set that states nothing has defaults."""
+"""Statements of an instruction set on its coverage, beside its description; there are defaults."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _no_limits(_: Device) -> Mapping[str, Limit]:
 
 @dataclass(frozen=True)
 class CoverageHints:
-    """What the description cannot say.
+    """Facts for coverage that the description cannot express.
 
     Attributes:
         blocks: the natural blocks of a device's sizes, ascending.
@@ -71,7 +71,7 @@ class CoverageHints:
     alike: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def limit(self, device: Device, instruction: str, label: str) -> Limit | None:
-        """Of a field, None where the set says nothing of it; `label` as `fleet.verify.coverage.values` has it."""
+        """Return the limit of a field, None if the set states none; `label` as in `fleet.verify.coverage.values`."""
         limits = self.limits(device)
         own = f"{instruction}:{label}"
         stated = {p: limit for p, limit in limits.items() if p.partition(":")[0] == instruction}
@@ -82,7 +82,7 @@ class CoverageHints:
         return None
 
     def reason(self, key: str) -> str | None:
-        """Why the set says that a bin is impossible; None where it does not."""
+        """Return why the set declares a bin impossible; None if it does not."""
         keys = (key, self._others(key))
         return next((why for pattern, why in self.impossible if any(fnmatchcase(k, pattern) for k in keys)), None)
 

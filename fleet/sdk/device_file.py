@@ -8,6 +8,8 @@ clock_mhz = 280.0               # the domain in which cycles are counted
 [memories]                      # on-chip memory -> rows (of a bank), where the set has any; "<Name>Depth" of the hardware
 [limits]                        # macs_per_cycle, hbm_bytes_per_cycle, ddr_bytes_per_cycle: for the roofline
 [timing.ddr]                    # and [timing.hbm]: DRAM behind the ports, for `--memory timed`; `fleet.sdk.dram` has the keys
+
+`sweep = "../sweep.toml"`, above the tables, names what `fleet sweep` may change (`fleet.sdk.hardware.sweepable`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from fleet.errors import DeviceError
 from fleet.sdk.dram import check_timing
 from fleet.sdk.hardware.device import Device
 from fleet.sdk.hardware.state import ARRAY_0, MemoryArray, State, depth_parameter, evaluated
+from fleet.sdk.hardware.sweepable import sweepable_of
 
 __all__ = ["LIMITS", "load_device", "load_devices"]
 
@@ -52,10 +55,10 @@ def load_devices(
 def load_device(
     path: Path, set_name: str, *, parameters: Iterable[str] = (), above_zero: Iterable[str] = (), state: State = _NO_STATE
 ) -> Device:
-    """One device file; see `load_devices`."""
+    """Load one device file, as `load_devices` does."""
     file = read_toml(path, DeviceError)
     file.need(*_TOP)
-    file.only(*_TOP, "timing", *(["memories"] if state.memories else []))
+    file.only(*_TOP, "timing", "sweep", *(["memories"] if state.memories else []))
     if state.memories:
         file.need("memories")
     name, owner = file.text("name"), file.text("instruction_set")
@@ -76,10 +79,12 @@ def load_device(
         values.only(*wanted)
     given = {k: values.integer(k, int(k in positive)) for k in values.values}
     arrays = _arrays(file.table("memories"), state, given) if state.memories else {}
+    parameters = given | {depth_parameter(a.name): a.depth for a in arrays.values()}
+    _check_rules(path, parameters)
     return Device(
         name=name,
         instruction_set=owner,
-        parameters=given | {depth_parameter(a.name): a.depth for a in arrays.values()},
+        parameters=parameters,
         memory=sizes,
         clock_mhz=file.number("clock_mhz"),
         limits={k: limits.number(k, zero=k == "macs_per_cycle" or k.startswith("hbm")) for k in LIMITS},
@@ -88,6 +93,16 @@ def load_device(
         state=state,
         arrays=arrays,
     )
+
+
+def _check_rules(path: Path, parameters: Mapping[str, int]) -> None:
+    sweepable = sweepable_of(path)
+    if sweepable is None:
+        return
+    if unknown := [name for name in sweepable.parameters if name not in parameters]:
+        raise DeviceError(f"parameters.{unknown[0]} is no parameter of {path.name}", where=str(sweepable.path))
+    if (rule := sweepable.broken_rule(parameters)) is not None:
+        raise DeviceError(f"breaks '{rule.condition}': {rule.why}", where=str(path), hint=f"the rule is in {sweepable.path.name}")
 
 
 def _arrays(table: TomlTable, state: State, parameters: Mapping[str, int]) -> dict[str, MemoryArray]:

@@ -1,4 +1,4 @@
-"""What is behind a memory port: the tables `[timing.<space>]` of a device file, checked, in clocks of the memory.
+"""The memory behind a port: the tables `[timing.<space>]` of a device file, checked, in clocks of the memory.
 
 A device with these tables can be simulated with `--memory timed`: banks with open rows, refresh, the memory's own clock
 (rtl_models/memory/dram.h has the rules, timed.h the controller's queues). Every number is the file's; nothing has a default.
@@ -79,7 +79,7 @@ class Dram:
 
 
 def dram(device: Device, space: str) -> Dram:
-    """What is behind the ports of a space ("hbm" or "ddr"). Raises DeviceError when the device file has no such table."""
+    """Return the memory behind the ports of a space ("hbm" or "ddr"). Raises DeviceError if the device file has no such table."""
     table = device.timing.get(space)
     if table is None:
         raise DeviceError(
@@ -103,7 +103,7 @@ def timing_keys(device: Device) -> dict[str, str]:
 
 
 _Table = Mapping[str, Any]
-"""Of a TOML file, before its values are checked."""
+"""Parameters of a TOML file, before its values are checked."""
 
 
 def check_timing(path: Path, timing: Mapping[str, object], memory: Mapping[str, int]) -> Mapping[str, Mapping[str, float | str]]:

@@ -1,4 +1,4 @@
-"""When the memories refresh, which the number behind `--memory timed:` draws, and which numbers stand for all of them.
+"""Refresh phases drawn from the seed N of `--memory timed:N`, and a set of seeds that represents all phases.
 
 A port refreshes every t_refi from a phase of its own on. What a short instruction takes depends on which refreshes it meets, so
 its cycles are a mean over phases. Of 16 drawn at random that mean scatters by several percent; `spread_seeds` picks 16 that are

@@ -30,22 +30,22 @@ class IdealPort:
         return not self._reads
 
     def read(self, cycle: int, address: int, beats: int) -> None:
-        """A burst that the port takes in this cycle."""
+        """Take the request of a burst in this cycle."""
         self._reads.append(beats)
 
     def accepts(self) -> bool:
-        """Whether the port takes a beat of a write."""
+        """Return whether the port takes a beat of a write."""
         return True
 
     def write(self, cycle: int, address: int) -> int:
-        """A beat of a write; the cycle in which its burst's answer can come."""
+        """Take a beat of a write; return the cycle in which its burst's answer can come."""
         return cycle + 1
 
     def serve(self, cycle: int) -> None:
-        """What the controller does in this cycle, before it sees what comes in it."""
+        """Advance the controller by this cycle, before it sees the requests that arrive in it."""
 
     def beat(self, cycle: int) -> bool:
-        """Whether a beat can go out, to be seen in the next cycle; if so it has gone."""
+        """Return whether a beat can go out, to be seen in the next cycle; if so it has gone."""
         if not self._reads:
             return False
         self._reads[0] -= 1
@@ -166,15 +166,15 @@ class TimedPort:
         return -(-clock * self._core_khz // self._d.clock_khz)
 
     def read(self, cycle: int, address: int, beats: int) -> None:
-        """See `IdealPort`."""
+        """Take the request of a burst in this cycle."""
         self._reads.append([address, beats, self._clocks(cycle) + self._d.request])
 
     def accepts(self) -> bool:
-        """See `IdealPort`."""
+        """Return whether the port takes a beat of a write."""
         return len(self._writes) < self._d.write_beats
 
     def write(self, cycle: int, address: int) -> int:
-        """See `IdealPort`."""
+        """Take a beat of a write; return the cycle in which its burst's answer can come."""
         known = self._clocks(cycle) + self._d.request
         self._writes.append((address, known))
         return max(self._cycle(known), cycle + 1)
@@ -189,7 +189,7 @@ class TimedPort:
         return self._batch != 0
 
     def serve(self, cycle: int) -> None:
-        """See `IdealPort`."""
+        """Advance the controller by this cycle, before it sees the requests that arrive in it."""
         if not self._reads and not self._writes:
             return
         d, now = self._d, self._clocks(cycle)
@@ -215,7 +215,7 @@ class TimedPort:
                 self._reads.popleft()
 
     def beat(self, cycle: int) -> bool:
-        """See `IdealPort`."""
+        """Return whether a beat can go out, to be seen in the next cycle; if so it has gone."""
         if not self._returned or self._returned[0] > cycle + 1:
             return False
         self._returned.popleft()

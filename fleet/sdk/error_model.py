@@ -1,4 +1,4 @@
-"""How a device computes a group of operations: facts out of which `fleet.compare.bounds` derives bounds of its error."""
+"""A device's arithmetic in a group of operations, from which `fleet.compare.bounds` derives bounds of its error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """What fixed point does to a value: rounded to steps of `before`, then of `step`, and limited to low ... high."""
+    """Conversion to fixed point: rounded to steps of `before`, then of `step`, and limited to low ... high."""
 
     step: float
     low: float
@@ -72,7 +72,7 @@ class DeviceArithmetic:
 
 
 class ErrorModel(Protocol):
-    """What an instruction set states of the arithmetic of its groups."""
+    """An instruction set's statement on the arithmetic of its groups."""
 
     def __call__(self, ops: Sequence[FleetOp], device: Device, options: Options, /) -> DeviceArithmetic:
         """ops: the operations that one instruction commit computes (`Commit.ops`), in program order."""

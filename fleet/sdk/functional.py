@@ -32,7 +32,7 @@ CommandKind = Literal["write", "read", "send", "set"]
 
 @dataclass(frozen=True)
 class Command:
-    """What a test did at one port, in the order of the test.
+    """One access of a test to a port; commands come in the order of the test.
 
     Attributes:
         kind: what was done.
@@ -54,7 +54,7 @@ class Command:
 
 
 class JobContext(Protocol):
-    """What a model does for a command. Memories go by the name of a port, or of a `[[state]]` inside the design."""
+    """Services for a model that runs a command. Memories go by the name of a port, or of a `[[state]]` inside the design."""
 
     def job(self, commit: str = "", *, tag: int | None = None, events: int = 1, queue: str = "", after: Sequence[int] = ()) -> int:
         """Begin a job: what is read, written and given from here on belongs to it. Returns its number.
@@ -83,7 +83,7 @@ class JobContext(Protocol):
         ...
 
     def expect(self, value: int, mask: int = -1) -> None:
-        """What the read that is the command must have read. Raises ModelError if the command is not a read."""
+        """State the value that the command, a read, must have read. Raises ModelError if the command is not a read."""
         ...
 
 

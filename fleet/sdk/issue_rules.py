@@ -15,7 +15,7 @@ Joined = Callable[[Device, Sequence[Draw]], Sequence[Call]]
 """The calls of a program from its draws."""
 
 Ahead = Callable[[Device, Sequence[Call], Call], bool]
-"""Whether a call may be written to the registers while those, the oldest first, are under way."""
+"""True if a call may be written to the registers while others (the oldest first) are under way."""
 
 Unordered = Callable[[Device, Sequence[Call]], Sequence[tuple[int, int]]]
 """Pairs of calls, by number, that touch the same bytes (one writes) and that nothing orders: what they leave is undefined."""
@@ -23,7 +23,7 @@ Unordered = Callable[[Device, Sequence[Call]], Sequence[tuple[int, int]]]
 
 @dataclass(frozen=True)
 class IssueRules:
-    """What a set states of the issue of its instructions.
+    """A set's rules for the issue of its instructions.
 
     Attributes:
         joined: for a set whose instructions carry dependency flags, which depend on a call's neighbours; None: a draw's calls stand

@@ -1,4 +1,4 @@
-"""How activation tensors lie in device memory."""
+"""Layouts of activation tensors in device memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CANONICAL_NAN = 0x7E00
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Where the elements of a tensor stand. The axes before the last together are rows, the last one has channels.
+    """Places of a tensor's elements. The axes before the last together are rows, the last one has channels.
 
     Element [row, channel] is number `row * row_step + channel // lanes * block_step + channel % lanes`; all others are 0.
 
@@ -58,7 +58,7 @@ class Arrangement:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
         return self.count * self.number.itemsize
 
     def of(self, memory: np.ndarray) -> np.ndarray:
@@ -68,7 +68,7 @@ class Arrangement:
 
 
 class Layout:
-    """How an activation tensor lies in device memory.
+    """Layout of an activation tensor in device memory.
 
     A set gives `arrangement`. A layout that has no such form gives `size`, `pack` and `unpack` instead; a C++ host program
     (`--emit hpp`) cannot be made for it.
@@ -78,7 +78,7 @@ class Layout:
     """The dtype in which traces keep real tensors."""
 
     def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
-        """Where the elements stand. Raises DeviceError for a shape or dtype that the layout cannot hold."""
+        """Return the places of the elements. Raises DeviceError for a shape or dtype that the layout cannot hold."""
         raise DeviceError(f"{type(self).__name__} does not say where the elements of a tensor stand", hint="give it `arrangement`")
 
     def size(self, shape: tuple[int, ...], dtype: np.dtype) -> int:

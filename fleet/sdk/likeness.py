@@ -76,42 +76,42 @@ class LikeInstruction(Instruction):
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
-        """As the other one."""
+        """Return the writes of the other instruction."""
         return cls.other().execute(device, cls.theirs(fields), memory)
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
-        """As the other one, with its own start value."""
+        """Return the other instruction's reasons against the call; the start value is its own."""
         return cls.other().legal(device, cls.theirs(fields))
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """As the other one."""
+        """Return the cause and reason for which the other instruction is refused, or None."""
         return cls.other().refusal(device, cls.theirs(fields))
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """As the other one."""
+        """Return the ranges that the other instruction reads."""
         return cls.other().reads(device, cls.theirs(fields))
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """As the other one."""
+        """Return the ranges that the other instruction writes."""
         return cls.other().writes(device, cls.theirs(fields))
 
     @classmethod
     def configures(cls, device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
-        """As the other one."""
+        """Return the state registers that the other instruction changes, with their values."""
         return cls.other().configures(device, cls.theirs(fields))
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
-        """As the other one."""
+        """Return the cycles of the other instruction."""
         return cls.other().cost(device, cls.theirs(fields))
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
-        """As the other one."""
+        """Return the (useful, issued) multiply-accumulates of the other instruction."""
         return cls.other().macs(device, cls.theirs(fields))
 
 
@@ -143,7 +143,7 @@ class LikeSource(Source):
 
     @property
     def there(self) -> bool:
-        """Whether the base draws the other instruction."""
+        """True if the base draws the other instruction."""
         return self._cls.like in self._cls.below.conformance
 
     @property
@@ -173,7 +173,7 @@ class LikeSource(Source):
 
 
 class LikePattern:
-    """What the base's patterns lower to the other instruction becomes this one; what they match is theirs."""
+    """Lowers to this instruction whatever the base's patterns lower to the other one; they do the matching."""
 
     def __init__(self, instruction: type[LikeInstruction]) -> None:
         """Args:

@@ -1,4 +1,4 @@
-"""How IR operations become instructions: patterns, layouts and what a pattern may ask of the compiler."""
+"""Lowering of IR operations to instructions: patterns, layouts, and the compiler's services for a pattern."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Match(Generic[Data]):
 
 @dataclass(frozen=True)
 class Missed:
-    """Why a pattern that is made for an operation does not take it; reports show it where the operation runs on the host.
+    """The reason why a pattern made for an operation does not take it; reports show it if the operation runs on the host.
 
     reason: one clause, naming what the device can do and what the operation wants ("a head has 48 channels, expected 64 or 128").
     """
@@ -56,7 +56,7 @@ class Missed:
 
 
 class EmitContext(Protocol):
-    """What the compiler offers to a pattern while it emits (fleet.targets.accel)."""
+    """The compiler's services for a pattern that emits (fleet.targets.accel)."""
 
     device: Device
     program: Program

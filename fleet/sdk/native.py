@@ -39,7 +39,7 @@ CType = Any
 
 @dataclass(frozen=True)
 class Target:
-    """What code is made for.
+    """The machine for which code is made.
 
     variant: one of VARIANTS, by which kernels choose their instructions; cpu, features: as LLVM names them.
     """
@@ -77,7 +77,7 @@ def variants() -> tuple[str, ...]:
 
 
 def target() -> Target | None:
-    """What to compile for: the best variant, or the one that FLEET_KERNEL names; None for NumPy.
+    """Return the target to compile for: the best variant, or the one that FLEET_KERNEL names; None for NumPy.
 
     Raises:
         SetupError: FLEET_KERNEL names what is not known or what this machine cannot run.
@@ -93,7 +93,9 @@ def _target(asked: str) -> Target | None:
     there = variants()
     if asked and asked not in there:
         choices = ", ".join((*there, "numpy"))
-        raise SetupError(f"'{asked}' is no kind of compiled code that this machine runs", where=VARIABLE, hint=f"one of {choices}")
+        raise SetupError(
+            f"'{asked}' is not a kind of compiled code that this machine runs", where=VARIABLE, hint=f"one of {choices}"
+        )
     processor = _processor()
     if processor is None or not there:
         return None
@@ -153,7 +155,7 @@ def compile_library(
 
 
 _loaded: list[object] = []
-"""What LLVM loaded: the code goes when its tracker goes, so none ever does."""
+"""Code that LLVM loaded. It would be freed with its tracker, so all trackers are kept."""
 
 
 def _emit(text: str, for_target: Target) -> bytes:

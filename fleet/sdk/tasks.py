@@ -1,4 +1,4 @@
-"""How an operator of a graph becomes instructions: what an instruction set offers to the graph compiler.
+"""Lowering of a graph's operators to instructions: an instruction set's services for the graph compiler.
 
 A set offers `GraphTasks` as `InstructionSet.tasks`. Sizes and addresses are expressions over dynamic dimensions (`token`,
 `last_token`), over names of storage ("runtime0") and over loop variables, so that one compile serves every step.
@@ -91,7 +91,7 @@ class TaskCall:
 
 
 class TaskContext(Protocol):
-    """What the compiler offers while a task emits."""
+    """The compiler's services for a task that emits."""
 
     device: Device
 
@@ -103,7 +103,7 @@ class TaskContext(Protocol):
         ...
 
     def loop(self, name: str, count: Number) -> AbstractContextManager[Expr]:
-        """What is emitted inside runs `count` times (at least once); gives the loop's variable, from 0.
+        """Repeat what is emitted inside `count` times (at least once); gives the loop's variable, from 0.
 
         Under the setting `lite` the variable is 0 and steps that need more than one round are refused (`require`).
         """
@@ -138,7 +138,7 @@ class Space:
 
 @dataclass(frozen=True)
 class OnChipRoom:
-    """What a tensor takes: bytes (in every bank) with every dimension at its bound, and its strides (`TaskOperand`)."""
+    """Room of a tensor: bytes (in every bank) with every dimension at its bound, and its strides (`TaskOperand`)."""
 
     size: int
     surface: Number = 0
@@ -151,7 +151,7 @@ Quantiser = Callable[[np.ndarray, int, int], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Packing:
-    """How a constant stands in memory for one use of it.
+    """Packing of a constant for one use of it.
 
     Attributes:
         kind: two uses of one constant have the same.
@@ -181,7 +181,7 @@ class Join(Protocol):
     """An operator whose operands can be written into its result, so that nothing is copied."""
 
     def __call__(self, call: TaskCall, whole: TaskOperand) -> tuple[TaskOperand, ...]:
-        """Where each operand stands in the result: address and strides, the rest as the call has it. Raises DeviceError."""
+        """Return the place of each operand in the result: address and strides, the rest as the call has it. Raises DeviceError."""
         ...
 
 

@@ -9,7 +9,7 @@ VERSION = "2.5"
 
 
 def why_not(version: str) -> str | None:
-    """Why a set that was written for this version cannot be used; None where it can."""
+    """Return why a set written for this version cannot be used; None if it can."""
     own = tuple(map(int, VERSION.split(".")))
     major, dot, minor = version.partition(".")
     if not (dot and major.isdecimal() and minor.isdecimal()):

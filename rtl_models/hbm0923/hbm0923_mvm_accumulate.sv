@@ -1,4 +1,5 @@
-// Groups to outputs in binary32: p = round(sum), acc = acc + p * scale, groups ascending, each step rounded.
+// Groups to outputs in binary32: p = round(sum), acc = acc + p * scale, groups ascending, each step rounded. Of a beat
+// with two groups both are done in the same cycles, the additions one behind the other.
 module hbm0923_mvm_accumulate
   import hbm0923_mvm_pkg::*;
   import fp_pkg::*;
@@ -30,33 +31,29 @@ module hbm0923_mvm_accumulate
   logic            step;
   logic [Tout-1:0] nan, pos, neg;
   logic [31:0]     p_q [Tout];
+  logic [31:0]     second_p_q [Tout];  // of a pair
   logic            valid4_q, valid5_q, valid6_q;
-  logic            first4_q, first5_q, last4_q, last5_q;
+  logic            first4_q, first5_q, last4_q, last5_q, pair4_q, pair5_q;
   logic [3:0]      lane4_q;
 
   assign step         = valid_i && ctrl_i.group_end;
   assign scale_read_o = step && ctrl_i.scale_load;
 
   always_comb begin
-    nan = low_nan_i | high_nan_i;
-    pos = low_pos_i | high_pos_i;
-    neg = low_neg_i | high_neg_i;
-    if (ctrl_i.split && !ctrl_i.high) begin
-      nan = low_nan_i;
-      pos = low_pos_i;
-      neg = low_neg_i;
-    end else if (ctrl_i.split) begin
-      nan = high_nan_i;
-      pos = high_pos_i;
-      neg = high_neg_i;
+    nan = low_nan_i;
+    pos = low_pos_i;
+    neg = low_neg_i;
+    if (!ctrl_i.pair) begin
+      nan = low_nan_i | high_nan_i;
+      pos = low_pos_i | high_pos_i;
+      neg = low_neg_i | high_neg_i;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (step) begin
       for (int unsigned c = 0; c < Tout; c++) begin
-        p_q[c] <= fixed_to_fp32((ctrl_i.split && ctrl_i.high ? 64'sd0 : low_i[c])
-                              + (ctrl_i.split && !ctrl_i.high ? 64'sd0 : high_i[c]));
+        p_q[c] <= fixed_to_fp32(low_i[c] + (ctrl_i.pair ? 64'sd0 : high_i[c]));
       end
       if (|{nan, pos, neg}) begin
         for (int unsigned c = 0; c < Tout; c++) begin
@@ -64,6 +61,16 @@ module hbm0923_mvm_accumulate
           else if (pos[c] || neg[c]) p_q[c] <= {neg[c], 31'h7F80_0000};
         end
       end
+      if (ctrl_i.pair) begin
+        for (int unsigned c = 0; c < Tout; c++) second_p_q[c] <= fixed_to_fp32(high_i[c]);
+        if (|{high_nan_i, high_pos_i, high_neg_i}) begin
+          for (int unsigned c = 0; c < Tout; c++) begin
+            if (high_nan_i[c] || (high_pos_i[c] && high_neg_i[c])) second_p_q[c] <= Fp32Nan;
+            else if (high_pos_i[c] || high_neg_i[c]) second_p_q[c] <= {high_neg_i[c], 31'h7F80_0000};
+          end
+        end
+      end
+      pair4_q  <= ctrl_i.pair;
       first4_q <= ctrl_i.acc_first;
       last4_q  <= ctrl_i.acc_last;
       lane4_q  <= ctrl_i.scale_lane;
@@ -72,11 +79,18 @@ module hbm0923_mvm_accumulate
 
   // ---- stage 4: times the scale
   logic [31:0] product_q [Tout];
+  logic [31:0] second_product_q [Tout];
   always_ff @(posedge clk_i) begin
     if (valid4_q) begin
       for (int unsigned c = 0; c < Tout; c++) begin
         product_q[c] <= fp32_mul(p_q[c], fp16_to_fp32(scale_i[HbmBits*c+16*32'(lane4_q)+:16]));
       end
+      if (pair4_q) begin
+        for (int unsigned c = 0; c < Tout; c++) begin
+          second_product_q[c] <= fp32_mul(second_p_q[c], fp16_to_fp32(scale_i[HbmBits*c+16*32'(lane4_q|4'd1)+:16]));
+        end
+      end
+      pair5_q  <= pair4_q;
       first5_q <= first4_q;
       last5_q  <= last4_q;
     end
@@ -85,9 +99,14 @@ module hbm0923_mvm_accumulate
   // ---- stage 5: accumulate
   logic [31:0] acc_q [Tout];
   always_ff @(posedge clk_i) begin
-    if (valid5_q) begin
+    if (valid5_q && !pair5_q) begin
       for (int unsigned c = 0; c < Tout; c++) begin
         acc_q[c] <= fp32_add(first5_q ? 32'd0 : acc_q[c], product_q[c]);
+      end
+    end
+    if (valid5_q && pair5_q) begin
+      for (int unsigned c = 0; c < Tout; c++) begin
+        acc_q[c] <= fp32_add(fp32_add(first5_q ? 32'd0 : acc_q[c], product_q[c]), second_product_q[c]);
       end
     end
   end

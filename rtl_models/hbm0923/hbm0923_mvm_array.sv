@@ -61,16 +61,16 @@ module hbm0923_mvm_array
   always_comb begin
     masked  = dat_i;
     special = '0;
-    if (valid_i && ctrl_i.array) begin
+    if (valid_i) begin
       if (ctrl_i.mask) masked = mask_lanes(dat_i, last_mask_i);
       special = find_special(masked);
     end
   end
 
-  assign wt_read_o = valid_i && ctrl_i.array;
+  assign wt_read_o = valid_i;
 
   always_ff @(posedge clk_i) begin
-    if (valid_i && ctrl_i.array) begin
+    if (valid_i) begin
       for (int unsigned l = 0; l < Half; l++) begin
         fixed_low_q[l]  <= fp16_to_fixed(masked[16*l+:16]);
         fixed_high_q[l] <= fp16_to_fixed(masked[16*(Half+l)+:16]);
@@ -83,8 +83,8 @@ module hbm0923_mvm_array
           neg_q[l] <= masked[16*l+15];
         end
       end
+      ctrl_q <= ctrl_i;
     end
-    if (valid_i) ctrl_q <= ctrl_i;
   end
 
   // ---- stage 2: multiply and sum
@@ -123,13 +123,13 @@ module hbm0923_mvm_array
   beat_ctrl_t         ctrl2_q;
 
   always_ff @(posedge clk_i) begin
-    if (valid_q && ctrl_q.array) begin
+    if (valid_q) begin
       for (int unsigned c = 0; c < Tout; c++) begin
         low_q[c]  <= (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
         high_q[c] <= (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
       end
+      ctrl2_q <= ctrl_q;
     end
-    if (valid_q) ctrl2_q <= ctrl_q;
   end
 
   logic [2:0] low_found [Tout];
@@ -139,7 +139,7 @@ module hbm0923_mvm_array
       low_found[c]  = 3'd0;
       high_found[c] = 3'd0;
     end
-    if (valid_q && ctrl_q.array && special_q) begin
+    if (valid_q && special_q) begin
       for (int unsigned c = 0; c < Tout; c++) begin
         low_found[c]  = flags(wt_i[HbmBits*c+:HbmBits/2], nan_q[Half-1:0], inf_q[Half-1:0], neg_q[Half-1:0]);
         high_found[c] = flags(wt_i[HbmBits*c+HbmBits/2+:HbmBits/2], nan_q[BeatLanes-1:Half], inf_q[BeatLanes-1:Half],
@@ -158,7 +158,7 @@ module hbm0923_mvm_array
       high_nan_q <= '0;
       high_pos_q <= '0;
       high_neg_q <= '0;
-    end else if (valid_q && ctrl_q.array && (special_q || flagged_q)) begin
+    end else if (valid_q && (special_q || flagged_q)) begin
       flagged_q <= special_q || !ctrl_q.group_first;
       for (int unsigned c = 0; c < Tout; c++) begin
         low_nan_q[c]  <= low_found[c][2] || (!ctrl_q.group_first && low_nan_q[c]);

@@ -2,7 +2,7 @@
 //
 // A beat is issued when its activations and weights are on chip; the beat that completes an output also needs what the
 // epilogue will take (batch norm, residual, room for the result), so that nothing behind this module ever stalls.
-// With groups of 32 a beat holds two groups and takes two cycles: the array runs in the first, the floating point in both.
+// With groups of 32 a beat holds two groups, of which the last one's second may lie beyond CHin.
 module hbm0923_mvm_issue
   import hbm0923_mvm_pkg::*;
 #(
@@ -40,7 +40,7 @@ module hbm0923_mvm_issue
   output logic             wait_wt_o,
   output logic             wait_epilogue_o
 );
-  logic             active_q, high_q;
+  logic             active_q;
   logic [19:0]      block_q;
   logic [15:0]      token_q, beat_q;
   logic [DatAw-1:0] dat_base_q;
@@ -49,7 +49,7 @@ module hbm0923_mvm_issue
   logic [15:0]      group_q;
   logic [3:0]       block_done_q;
 
-  logic        last_beat, last_token, last_block, second_half, acc_last, beat_done, block_done;
+  logic        last_beat, last_token, last_block, pair, block_done;
   logic        wt_here;
   logic [Dw+1:0] data_pos, data_ahead;
   logic [Sw:0] scale_pos;
@@ -64,32 +64,27 @@ module hbm0923_mvm_issue
   assign data_ahead = data_end_i - data_pos;
   assign wt_here    = !data_ahead[Dw+1] && data_ahead != '0;
 
-  // A second half follows unless the last beat's upper 32 lanes are all beyond CHin.
-  assign second_half = plan_i.group == 2'd0 && !high_q && !(last_beat && !plan_i.last_mask[32]);
-  assign beat_done   = issue_o && !second_half;
-  assign acc_last    = last_beat && !second_half;
-  assign block_done  = beat_done && last_beat && last_token;
+  assign pair       = plan_i.group == 2'd0 && !(last_beat && !plan_i.last_mask[32]);
+  assign block_done = issue_o && last_beat && last_token;
 
   assign wait_dat_o      = active_q && !dat_here_i;
   assign wait_wt_o       = active_q && dat_here_i && !wt_here;
-  assign wait_epilogue_o = active_q && dat_here_i && wt_here && acc_last && !epilogue_ready_i;
-  assign issue_o         = active_q && dat_here_i && wt_here && (!acc_last || epilogue_ready_i);
+  assign wait_epilogue_o = active_q && dat_here_i && wt_here && last_beat && !epilogue_ready_i;
+  assign issue_o         = active_q && dat_here_i && wt_here && (!last_beat || epilogue_ready_i);
 
   always_comb begin
     ctrl_o             = '0;
-    ctrl_o.array       = !high_q;
     ctrl_o.group_first = plan_i.group != 2'd2 || !beat_q[0];
     ctrl_o.group_end   = plan_i.group != 2'd2 || beat_q[0] || last_beat;
-    ctrl_o.split       = plan_i.group == 2'd0;
-    ctrl_o.high        = high_q;
+    ctrl_o.pair        = pair;
     ctrl_o.acc_first   = group_q == 16'd0;
-    ctrl_o.acc_last    = acc_last;
+    ctrl_o.acc_last    = last_beat;
     ctrl_o.scale_load  = ctrl_o.group_end && group_q[3:0] == 4'd0;
     ctrl_o.scale_lane  = group_q[3:0];
     ctrl_o.mask        = last_beat;
   end
 
-  assign output_o     = issue_o && acc_last;
+  assign output_o     = issue_o && last_beat;
   assign dat_addr_o   = dat_base_q + DatAw'(beat_q);
   assign data_addr_o  = data_pos[Dw-1:0];
   assign scale_addr_o = scale_pos[Sw-1:0];
@@ -97,7 +92,6 @@ module hbm0923_mvm_issue
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       active_q     <= 1'b0;
-      high_q       <= 1'b0;
       block_q      <= '0;
       token_q      <= '0;
       beat_q       <= '0;
@@ -116,10 +110,9 @@ module hbm0923_mvm_issue
         dat_base_q <= '0;
         group_q    <= '0;
       end else if (issue_o) begin
-        high_q <= second_half;
-        if (ctrl_o.group_end) group_q <= group_q + 16'd1;
-        if (beat_done) beat_q <= beat_q + 16'd1;
-        if (beat_done && last_beat) begin
+        if (ctrl_o.group_end) group_q <= group_q + (pair ? 16'd2 : 16'd1);
+        beat_q <= beat_q + 16'd1;
+        if (last_beat) begin
           beat_q     <= '0;
           group_q    <= '0;
           token_q    <= last_token ? 16'd0 : token_q + 16'd1;

@@ -50,15 +50,13 @@ package hbm0923_mvm_pkg;
 
   // What travels down the pipeline with a beat.
   typedef struct packed {
-    logic        array;       // evaluate the array
     logic        group_first; // first beat of a group
     logic        group_end;   // a group is complete: convert, scale, accumulate
-    logic        split;       // two groups a beat (32 inputs each)
-    logic        high;        // with split: take the second one
+    logic        pair;        // the beat holds two groups, of 32 inputs each
     logic        acc_first;   // the group is the first of its output
     logic        acc_last;    // and the last
     logic        scale_load;  // first group of a beat of scales
-    logic [3:0]  scale_lane;
+    logic [3:0]  scale_lane;  // of a pair the first one's, even
     logic        mask;        // last beat: lanes beyond CHin
   } beat_ctrl_t;
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from data import CASE, DEVICE, FOLDER, cosim
-from planting import Edit, Fault
+from planting import Edit, Fault, tests
 
 PASSES = "fleet/transforms"
 IDIOMS = f"{FOLDER}/idioms.py"
@@ -37,9 +37,11 @@ def _graph_lives(steps: int) -> Edit:
     return Edit("fleet/targets/graph/place.py", "lives.use(argument, step)", f"lives.use(argument, step - {steps})")
 
 
-def tests(path: str, *more: str) -> tuple[str, ...]:
-    """pytest on a file of the copy."""
-    return ("pytest", "-q", "-x", "-p", "no:cacheprovider", path, *more)
+def _integers(name: str, what: str, product: str, edit: Edit, *, at: str) -> Fault:
+    """Found by the test of a product ("MatMulInteger") of codes with any zero point."""
+    file = "tests/transforms/test_integer_products.py"
+    command = tests(file, "-k", f"any_zero_point and {product}")
+    return Fault(name, what, command, "Arrays are not equal", (rf"FAILED {file}.*",), (edit,), at=at, kind="compiler")
 
 
 def _pass(name: str, what: str, found: str, operation: str, edit: Edit, command: tuple[str, ...] = BISECT) -> Fault:
@@ -251,35 +253,58 @@ FAULTS = (
         at="the sharing of storage",
         kind="RISC-V",
     ),
-    Fault(
+    _integers(
         "pass-integer-padding",
         "integer-products: what a convolution pads with is the code 0, not the zero point's",
-        tests("tests/transforms/test_integer_products.py", "-k", "any_zero_point and ConvInteger"),
-        "Arrays are not equal",
-        (r"FAILED tests/transforms/test_integer_products.py.*",),
-        (Edit(f"{PASSES}/products/integer_products.py", "_INT8) if found.zero is None else found.zero]", "_INT8)]"),),
+        "ConvInteger",
+        Edit(f"{PASSES}/products/integer_products.py", "_INT8) if found.zero is None else found.zero]", "_INT8)]"),
         at="a convolution's border",
-        kind="compiler",
     ),
-    Fault(
+    _integers(
         "pass-integer-sign",
         "integer-products: uint8 codes are read as int8, without moving them by 128",
-        tests("tests/transforms/test_integer_products.py", "-k", "any_zero_point and MatMulInteger"),
-        "Arrays are not equal",
-        (r"FAILED tests/transforms/test_integer_products.py.*",),
-        (Edit(f"{PASSES}/products/integer_products.py", 'number(op, "middle", _HALF, _INT32)', 'number(op, "middle", 0, _INT32)'),),
+        "MatMulInteger",
+        Edit(f"{PASSES}/products/integer_products.py", 'number(op, "middle", _HALF, _INT32)', 'number(op, "middle", 0, _INT32)'),
         at="a product of uint8 codes",
-        kind="compiler",
     ),
-    Fault(
+    _integers(
         "pass-group-diagonal",
         "split-groups: every group's weights stand before the first group's inputs",
-        tests("tests/transforms/test_integer_products.py", "-k", "any_zero_point and depthwise"),
-        "Arrays are not equal",
-        (r"FAILED tests/transforms/test_integer_products.py.*",),
-        (Edit(f"{PASSES}/products/split_groups.py", "where[each, :, each] =", "where[each, :, 0] ="),),
+        "depthwise",
+        Edit(f"{PASSES}/products/split_groups.py", "where[each, :, each] =", "where[each, :, 0] ="),
         at="a depthwise convolution",
-        kind="compiler",
+    ),
+    Fault(
+        "vm-print",
+        "VM: a text with places for values ends a line more",
+        ("fleet", "cosim", "tests/frontend/corpus/complex_impedance.py", "--engines", "vm,cpython"),
+        "FAIL      vm-vs-cpython",
+        (r"line \d+ of what is printed differs: cpython .*, vm .*",),
+        (Edit("fleet/targets/bytecode/printing.py", 'echo(text.format(*values), end="")', "echo(text.format(*values))"),),
+        at="the line of a print",
+        kind="VM",
+    ),
+    Fault(
+        "riscv-host-strides",
+        "RISC-V: the host reads an operand that is a view as if its elements lay side by side",
+        tests("tests/engines/test_riscv_host_calls.py"),
+        "FAILED tests/engines/test_riscv_host_calls.py::test_operands_are_views",
+        (r"test_operands_are_views",),
+        (
+            Edit(
+                "fleet/engines/riscv_host.py",
+                "return read_array(self._machine, address, array.shape, array.strides, array.dtype)",
+                "return read_array(self._machine, address, array.shape, replace(array, given=None).strides, array.dtype)",
+            ),
+            Edit(
+                "fleet/engines/riscv_host.py",
+                "from functools import partial",
+                "from dataclasses import replace\nfrom functools import partial",
+            ),
+        ),
+        at="an operand that is a view",
+        kind="RISC-V",
+        nightly=True,
     ),
     Fault(
         "vm-integer-kernel",

@@ -70,7 +70,7 @@ FAULTS = (
     _credit(
         "rtl-credit-hbm-ask",
         "HBM port: it asks for a burst with room for one beat less",
-        SMALL("mvm/directed/7"),
+        SMALL("mvm/directed/42"),
         Choice(f"{HBM}_hbm_port.sv", "free_q >= (Aw + 1)'(burst)", "free_q + (Aw + 1)'(1'b1) >= (Aw + 1)'(burst)", "launch = "),
     ),
     _credit(
@@ -82,7 +82,7 @@ FAULTS = (
     _credit(
         "rtl-credit-att-ask",
         "attention's port: it asks for a burst with room for one beat less",
-        SMALL("trp_mvm/directed/2"),
+        SMALL("trp_mvm/directed/26", options=("--memory", "stall:1")),
         Choice(
             f"{HBM}_att_port.sv",
             "free_q >= (Aw + 1)'(next.beats)",

@@ -5,20 +5,14 @@ What guards a guard is a test; it is run as a user would run it.
 
 from __future__ import annotations
 
-from compiler_faults import tests
+from functools import partial
+
 from data import DEVICE, DRAWN, SEEDS, STALLS, digits
-from planting import Edit, Fault
+from planting import Edit, Fault, by_test
 from software_faults import RUN_CASE
 from vgemm_faults import streams
 
-
-def _fault(name: str, what: str, file: str, test: str, edit: Edit, *, nightly: bool = False, only: bool = False) -> Fault:
-    """test: the name of the test that holds the part which the fault is in; only: nothing else of the file is run."""
-    return Fault(
-        name, what, tests(file, *(("-k", test) if only else ())), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), (edit,),
-        at=test, kind="harness", nightly=nightly,
-    )  # fmt: skip
-
+_fault = partial(by_test, only=False)
 
 FAULTS = (
     _fault(
@@ -89,8 +83,8 @@ FAULTS = (
         "test_a_softmax_has_a_bound_however_wide_its_logits_bound_is",
         Edit(
             "fleet/compare/rules/arithmetic.py",
-            "return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]",
-            "return 1024 * (np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1])",
+            "    (a, b), (ea, eb) = s.x, s.e\n    shape =",
+            "    (a, b), (ea, eb) = s.x, [1024 * e for e in s.e]\n    shape =",
         ),
     ),
     _fault(

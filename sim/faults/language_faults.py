@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from planting import Edit
-from regression_faults import by_test
+from planting import Edit, by_test
 
 SAMPLING = "tests/llm/test_sampling.py"
 

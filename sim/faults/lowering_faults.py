@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import vgemm_faults
-from compiler_faults import tests
-from planting import Edit, Fault, Project, keep_generated
+from planting import Edit, Fault, Project, keep_generated, tests
 
 NETWORK = vgemm_faults.digits("--engines", "vm,iss")
 
@@ -54,6 +53,32 @@ FAULTS = (
             ),
         ),
         at="the first product",
+        kind="compiler",
+    ),
+    Fault(
+        "attention-sequence-keys",
+        "hbm0923 lowering: every sequence of an attention has the keys and values of the first one",
+        tests("tests/targets/accel/test_encoder_layer.py"),
+        "FAILED tests/targets/accel/test_encoder_layer.py",
+        (r"test_several_sequences_run_on_the_device",),
+        (Edit("fleet/sets/hbm0923/lower/attention.py", "sequence * s.total * PIXEL_BYTES", "0"),),
+        at="the attention of several sequences",
+        kind="compiler",
+    ),
+    Fault(
+        "attention-sequence-row",
+        "hbm0923 lowering: a sequence's results are a token too far",
+        tests("tests/targets/accel/test_encoder_layer.py"),
+        "FAILED tests/targets/accel/test_encoder_layer.py",
+        (r"test_several_sequences_run_on_the_device",),
+        (
+            Edit(
+                "fleet/sets/hbm0923/lower/attention.py",
+                "first, first_key = sequence * s.tokens, sequence * s.total",
+                "first, first_key = sequence * (s.tokens + 1), sequence * s.total",
+            ),
+        ),
+        at="the attention of several sequences",
         kind="compiler",
     ),
     Fault(

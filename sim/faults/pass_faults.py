@@ -79,6 +79,35 @@ FAULTS = (
         Edit(f"{_PASSES}/simplify/fold_constants.py", "folded.describe(**identity(op))", "folded.describe(id=op_id(op))"),
     ),
     _fault(
+        "pass-copies-kept", "expand-functions: a copy for NumPy's memory keeps a target's patterns apart",
+        "test_a_copy_for_numpys_memory_does_not_keep_attention_apart",
+        Edit(f"{_PASSES}/simplify/expand_functions.py", '.function == "copy":', '.function == "copied":'),
+        "tests/transforms/test_expand_functions.py",
+    ),
+    _fault(
+        "pass-attention-sequences", "raise-attention: the axes of sequences and of heads are exchanged",
+        "test_sequences_of_heads",
+        Edit(
+            f"{_PASSES}/raising/products.py", "    sequences, heads = [None, None, *lead][-2:]",
+            "    heads, sequences = [None, None, *lead][-2:]",
+        ),
+        "tests/transforms/test_raise_sequences.py",
+    ),
+    _fault(
+        "pass-attention-merged", "raise-attention: an axis that a reshape has merged is split with the strides of its inner part",
+        "test_sequences_of_heads",
+        Edit(
+            f"{_PASSES}/raising/views.py", "axis.append((taken, stride * (size // taken)))", "axis.append((taken, stride))",
+        ),
+        "tests/transforms/test_raise_sequences.py",
+    ),
+    _fault(
+        "pass-quantile-place", "expand-functions: a quantile at an element's own place is that element, beside an infinity too",
+        "test_quantiles_beside_an_infinity_are_numpys",
+        Edit("fleet/ir/library/reductions.py", 'between = method in ("linear", "midpoint")', "between = False"),
+        "tests/transforms/test_expand_functions.py",
+    ),
+    _fault(
         "pass-dce-print", "dce: a print, which has no result, counts as not used",
         "test_what_is_printed_stays_and_what_is_not_used_goes",
         Edit(

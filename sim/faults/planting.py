@@ -100,6 +100,18 @@ class Fault:
         return ", ".join(dict.fromkeys(e.file for e in (*self.edits, *self.choices))) or "data or command line"
 
 
+def tests(path: str, *more: str) -> tuple[str, ...]:
+    """pytest on a file of the copy."""
+    return ("pytest", "-q", "-x", "-p", "no:cacheprovider", path, *more)
+
+
+def by_test(name: str, what: str, file: str, test: str, *edits: Edit, only: bool = True, nightly: bool = False) -> Fault:
+    """A fault of the harness that one test finds. only: nothing else of the file is run."""
+    failed = f"FAILED {file}::{test}"
+    command = tests(file, *(("-k", test) if only else ()))
+    return Fault(name, what, command, failed, (failed,), edits, at=test, kind="harness", nightly=nightly)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Of a command: exit code, standard output and error together, seconds."""

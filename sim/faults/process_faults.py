@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from compiler_faults import tests
-from planting import Edit, Fault
-
-
-def _fault(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bool = False) -> Fault:
-    return Fault(
-        name, what, tests(file, "-k", test), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), edits,
-        at=test, kind="harness", nightly=nightly,
-    )  # fmt: skip
-
+from planting import Edit, by_test
 
 FAULTS = (
-    _fault(
+    by_test(
         "orphans",
         "child processes: the supervisor does not kill the group when its owner is gone",
         "tests/core/test_processes.py",
@@ -22,7 +13,7 @@ FAULTS = (
         Edit("fleet/core/processes.py", 'read -r end; kill -9 0"', 'read -r end"'),
         nightly=True,
     ),
-    _fault(
+    by_test(
         "half-objects",
         "build: what a killed make left of the executable is taken for a whole one",
         "tests/engines/rtl/test_part.py",
@@ -30,7 +21,7 @@ FAULTS = (
         Edit("fleet/engines/rtl_sim/part.py", 'path.suffix not in (".o", ".gch")', 'path.suffix in (".part",)'),
         nightly=True,
     ),
-    _fault(
+    by_test(
         "signal-hidden",
         "exit codes: a command that was ended by SIGTERM leaves with the code of what it had done",
         "tests/cli/test_exit_codes.py",
@@ -42,7 +33,7 @@ FAULTS = (
         ),
         nightly=True,
     ),
-    _fault(
+    by_test(
         "plugin-leaves",
         "plug-ins: SystemExit at an engine's import is not caught",
         "tests/cli/test_failing_plugins.py",
@@ -55,21 +46,21 @@ FAULTS = (
         ),
         nightly=True,
     ),
-    _fault(
+    by_test(
         "cache-tampered",
         "build cache: a simulation that was patched after it was built is used",
         "tests/engines/rtl/test_build_cache.py",
         "test_what_was_changed_is_built_again",
         Edit("fleet/core/sealed.py", "if digest != file.sha256:", "if len(digest) != len(file.sha256):"),
     ),
-    _fault(
+    by_test(
         "cache-tampered-kernel",
         "cache of compiled kernels and quantised weights: the seal is not held against the content",
         "tests/core/test_sealed.py",
         "test_damage_is_said_and_not_used",
         Edit("fleet/core/sealed.py", "if seal == _seal(key, body):", "if len(seal) == len(_seal(key, body)):"),
     ),
-    _fault(
+    by_test(
         "cache-tampered-at-start",
         "launcher: an executable that was patched between build and start is started",
         "tests/engines/rtl/test_build_cache.py",

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from compiler_faults import tests
-from planting import Edit, Fault
-
-
-def by_test(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bool = False) -> Fault:
-    """A fault that one test of the project finds."""
-    return Fault(
-        name, what, tests(file, "-k", test), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), edits,
-        at=test, kind="harness", nightly=nightly,
-    )  # fmt: skip
-
+from planting import Edit, Fault, by_test
 
 FAULTS = (
     by_test(
@@ -82,7 +72,9 @@ FAULTS = (
         "identity: fleet's own code is not in the content",
         "tests/cosim/test_run_identity.py",
         "test_documentation_changes_no_content_and_a_constant_of_the_memory_does",
-        Edit("fleet/cosim/identity.py", "return _files_hash([*software_members(), *_beside()])", "return _files_hash(_beside())"),
+        Edit(
+            "fleet/cosim/identity.py", "return _files_hash([*software_members(*more), *_beside()])", "return _files_hash(_beside())"
+        ),
         nightly=True,
     ),
     by_test(
@@ -129,6 +121,18 @@ FAULTS = (
         "tests/night/test_night_gates.py",
         "test_a_figure_that_is_gone_is_red_until_that_is_accepted",
         Edit("fleet/night/gates.py", "[*_coverage(record, before), *_gone(record, before)]", "_coverage(record, before)"),
+        nightly=True,
+    ),
+    by_test(
+        "gate-first-figures",
+        "gates: an accepted figure holds nothing where no night was before",
+        "tests/cli/test_night_command.py",
+        "test_the_first_figures_hold_in_a_checkout_without_nights",
+        Edit(
+            "fleet/night/gates.py",
+            "then = accepted[figure].value if figure in accepted else None if before is None",
+            "then = None if before is None",
+        ),
         nightly=True,
     ),
     by_test(

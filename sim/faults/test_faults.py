@@ -10,10 +10,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import listing
 import pytest
 import tiers
 from catalogue import FAULTS
@@ -21,6 +21,8 @@ from planted import Bases, run_fault
 from planting import PROJECT, Choice, Edit, Fault, Project, judge
 from schema import number_of, place_of
 from stored import key_of, store, stored
+
+from fleet.ir.tables import marked
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +67,12 @@ def test_fault(
     store(fault, row)
 
 
-def test_the_documentation_lists_exactly_these() -> None:
+def test_the_documentation_is_that_of_the_catalogue() -> None:
     assert len({f.name for f in FAULTS}) == len(FAULTS)
     assert all(f.kind and f.at and f.places and f.what for f in FAULTS)
-    lines = (PROJECT / "docs" / "faults.md").read_text(encoding="utf-8").splitlines()
-    listed = [line.split()[1] for line in lines if line.startswith("| ") and not line.startswith(("| fault |", "| class |"))]
-    assert sorted(listed) == sorted(f.name for f in FAULTS)
-    kinds = sorted(Counter(f.kind for f in FAULTS).items(), key=lambda pair: (-pair[1], pair[0]))
-    assert f"The catalogue has {len(FAULTS)}: {', '.join(f'{n} {kind}' for kind, n in kinds)}." in lines
+    page = (PROJECT / "docs" / "faults.md").read_text(encoding="utf-8")
+    made = marked(marked(page, "counts", listing.counts()), "catalogue", listing.tables())
+    assert made == page, "run python sim/faults/listing.py"
 
 
 def test_all_edits_fit_the_sources() -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from compiler_faults import tests
-from planting import Edit, Fault
+from functools import partial
+
+from planting import Edit, by_test
 
 JUDGE, WAYS = "tests/compare/test_third_judge.py", "tests/compare/test_ways.py"
 JUDGE_SOURCE, ROWS = "fleet/compare/judges/third_judge.py", "fleet/compare/operation_rows.py"
 
 
-def _fault(name: str, what: str, file: str, test: str, edit: Edit, *, nightly: bool = True) -> Fault:
-    """test: the name of the test that must fail; nothing else of the file is run."""
-    return Fault(
-        name, what, tests(file, "-k", test), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), (edit,),
-        at=test, kind="harness", nightly=nightly,
-    )  # fmt: skip
-
+_fault = partial(by_test, nightly=True)
 
 FAULTS = (
     _fault(
@@ -80,6 +75,12 @@ FAULTS = (
         "bound-says-nothing", "comparison: a bound that is wider than the values decides",
         WAYS, "test_a_bound_that_holds_a_wrong_sign_decides_nothing",
         Edit(ROWS, "(violating | ~_says_nothing(limit, reference))", "(violating | np.isfinite(limit))"),
+    ),
+    _fault(
+        "composite-begins-early", "comparison: a composite whose operands raising makes is held to the bound of all before it",
+        "tests/compare/test_shared_steps.py", "test_an_attention_over_heads_begins_at_what_its_heads_are_split_from",
+        Edit("fleet/ir/operations/composite.py", "yield from [op_id(owner)] if op_id(owner) in known else _entering(owner, known)",
+             "yield op_id(owner)"),
     ),
     _fault(
         "equal-when-near", "comparison: what differs by less than 1 counts as equal",

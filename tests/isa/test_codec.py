@@ -103,7 +103,7 @@ def test_a_test_may_write_what_hardware_has_to_refuse(demo: Description) -> None
         ([], "no register writes"),
         ([(4, 3), (8, 0)], "the last write goes to 0x8"),
         ([(4, 3), (4, 3), (20, 1)], "u_len is written twice"),
-        ([(4, 3), (0x40, 3), (20, 1)], "0x40 is no operand of unit 'u'"),
+        ([(4, 3), (0x40, 3), (20, 1)], "0x40 is not an operand of unit 'u'"),
         ([(4, 3), (20, 1)], "missing u_src, u_seven, u_parts"),
         ([(4, 3), (8, 0x1040), (12, 7), (16, 0), (20, 4)], "u_start = 0x4 is no instruction"),
         ([(20, 1), (4, 3), (20, 1)], "u_start is written twice"),

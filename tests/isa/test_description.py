@@ -137,7 +137,7 @@ BAD = [
     ('fleet_unit = "u"; fleet_role = "start"', 'fleet_role = "start"', 8, "needs a fleet_unit"),
     ("go[7:0] = 0;", "go[7:0] = 0;;", 8, "'}'"),
     ("fleet_opcode = 2", "fleet_opcode = 1", 16, "opcode 0x1 is also that of one"),
-    ("fleet_opcode = 2", "fleet_opcode = 0", 16, "0 is no task"),
+    ("fleet_opcode = 2", "fleet_opcode = 0", 16, "0 is not a task"),
     ("fleet_opcode = 2;", "", 16, "needs fleet_unit, fleet_opcode and fleet_start"),
     ("fleet_start = 2", "fleet_start = 0x81", 16, "start values are also those of one"),
     ("fleet_start = 2", "fleet_start = 0x100", 16, "bits that u_start does not have"),

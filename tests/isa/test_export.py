@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from hardware_files import verilator_says
 
 import fleet.sets
 from fleet.errors import ComparisonFailure
@@ -22,17 +21,8 @@ TOY = ROOT / "tests" / "fixtures" / "one_instruction_set" / "vector_add"
 
 
 def lint(folder: Path, name: str, *more: Path, top: str) -> str:
-    """What `verilator --lint-only -Wall` says; '' when it has nothing to say."""
-    verilator = shutil.which("verilator")
-    assert verilator, "verilator is needed; run `fleet doctor`"
-    files = [folder / f for f in generated_files(name)]
-    result = subprocess.run(
-        [verilator, "--lint-only", "--quiet", "-Wall", "--top-module", top, *files, *more],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return result.stdout + result.stderr + (f"exit code {result.returncode}" if result.returncode else "")
+    """What Verilator says of a set's generated files and `more`; "" if it finds nothing."""
+    return verilator_says([*(folder / f for f in generated_files(name)), *more], "--top-module", top)
 
 
 def test_no_generated_file_of_the_project_is_kept() -> None:

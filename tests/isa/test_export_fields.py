@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from export_files import files_of
+from hardware_files import slang_is_silent, verilator_says
 
-from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.isa.description import Description, DescriptionError, Register
 from fleet.isa.exports.formats import exported
 from fleet.isa.generate.export_sv import camel
@@ -54,44 +52,24 @@ def _values(r: Register) -> Iterator[str]:
             yield f"$bits({r.name}_{f.name}_e) == {f.width}"
 
 
-def verilator(folder: Path, *files: str) -> str:
-    command = [str(find_toolchain().verilator), "--lint-only", "-Wall", *files]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return run.stdout + run.stderr if run.returncode or run.stderr else ""
-
-
-def slang(folder: Path, *files: str) -> bool:
-    pyslang = pytest.importorskip("pyslang")
-    driver = pyslang.driver.Driver()
-    driver.addStandardArgs()
-    options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast -Werror"
-    assert driver.parseCommandLine(f"slang {options} " + shlex.join(str(folder / f) for f in files))
-    assert driver.processOptions()
-    assert driver.parseAllSources()
-    compilation = driver.createCompilation()
-    driver.reportCompilation(compilation, True)
-    driver.runAnalysis(compilation)
-    return bool(driver.reportDiagnostics(True))
-
-
 def test_both_readers_take_the_package_and_agree_with_the_description(described: Description, folder: Path) -> None:
     package = f"{described.hardware}_fields_pkg.sv"
-    assert verilator(folder, package, "claims.sv", "--top-module", "claims") == ""
-    assert slang(folder, package, "claims.sv")
+    assert verilator_says([package, "claims.sv"], "--top-module", "claims", folder=folder) == ""
+    assert slang_is_silent([folder / package, folder / "claims.sv"], "-Wno-useless-cast")
 
 
 def test_verilator_lints_all_files_together(described: Description, folder: Path) -> None:
     files = [*generated_files(described.hardware), f"{described.hardware}_fields_pkg.sv"]
     assert sorted(p.name for p in folder.iterdir()) == sorted([*files, "claims.sv"])
-    assert verilator(folder, *files, "--top-module", f"{described.hardware}_csr") == ""
+    assert verilator_says(files, "--top-module", f"{described.hardware}_csr", folder=folder) == ""
 
 
 def test_a_wrong_mask_is_found(described: Description, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     package = (folder / f"{described.hardware}_fields_pkg.sv").read_text()
     (folder / "wrong.sv").write_text(package.replace("Lsb = 0;", "Lsb = 1;", 1))
     try:
-        assert "Lsb == 0" in verilator(folder, "wrong.sv", "claims.sv", "--top-module", "claims")
-        assert not slang(folder, "wrong.sv", "claims.sv")
+        assert "Lsb == 0" in verilator_says(["wrong.sv", "claims.sv"], "--top-module", "claims", folder=folder)
+        assert not slang_is_silent([folder / "wrong.sv", folder / "claims.sv"], "-Wno-useless-cast")
     finally:
         (folder / "wrong.sv").unlink()
     assert "Lsb == 0" in capfd.readouterr().err

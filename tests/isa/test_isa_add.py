@@ -27,8 +27,7 @@ def forward(a: "int32[N, 20]", b: "int32[N, 20]"):
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     made = make_workspace(tmp_path_factory.mktemp("add"))
-    made.fleet("isa", "new", "base")
-    made.install(made.folder / "sets" / "base")
+    made.new_set("base")
     return made
 
 
@@ -74,8 +73,7 @@ def test_operands_that_people_wrote_are_left_alone(base: Workspace) -> None:
 
 def test_a_set_in_another_package_extends_it(base: Workspace) -> None:
     before = snapshot(base.folder / "sets" / "base")
-    base.fleet("isa", "new", "more", "--extends", "base")
-    base.install(base.folder / "sets" / "more")
+    base.new_set("more", "--extends", "base")
     out = base.fleet("isa", "add", "more", "vmul", "--op", "mul")
     listed = [Path(line.strip()) for line in out.splitlines() if line.startswith("  ")]
     assert 0 < len(listed) <= 5
@@ -154,8 +152,7 @@ def test_the_end_of_the_instruction_map_is_found_by_structure() -> None:
 
 
 def test_a_name_that_the_base_has_is_refused_with_its_line(base: Workspace) -> None:
-    base.fleet("isa", "new", "twice", "--extends", "base")
-    base.install(base.folder / "sets" / "twice")
+    base.new_set("twice", "--extends", "base")
     rdl = base.folder / "sets/twice/twice/twice.rdl"
     word = '    reg { fleet_unit = "vec"; fleet_opcode = 0x77; fleet_start = 77; field {} cfg_id[7:0] = 0x77; } vadd @ 0x77;\n'
     rdl.write_text(rdl.read_text().replace("    default hw = na;\n", "    default hw = na;\n" + word))
@@ -183,8 +180,7 @@ def test_any_set_can_be_extended_by_an_instruction_that_begins_as_one_of_its_own
     assert (
         "vector_add_top.sv:292: 'assign commit_opcode_o       = OpVadd;': what a second instruction does here cannot be der" in out
     )
-    made.fleet("isa", "new", "wide", "--extends", "vector_add")
-    made.install(made.folder / "sets" / "wide")
+    made.new_set("wide", "--extends", "vector_add")
     assert "say what the new one is like: --like and one of vadd" in made.fleet("isa", "add", "wide", "vsum", code=2)
     before = snapshot(made.folder)
     out = made.fleet("isa", "add", "wide", "vsum", "--like", "vadd")
@@ -206,8 +202,7 @@ def test_any_set_can_be_extended_by_an_instruction_that_begins_as_one_of_its_own
 
 def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None:
     made = make_workspace(tmp_path)
-    made.fleet("isa", "new", "wide", "--extends", "hbm0923")
-    made.install(made.folder / "sets" / "wide")
+    made.new_set("wide", "--extends", "hbm0923")
     for new, like in (("soft_two", "softmax"), ("mvm_two", "mvm_bn")):
         made.fleet("isa", "add", "wide", new, "--like", like)
     check = made.fleet("isa", "check", "wide", "--no-rtl", "--sample", "1", "--draws", "4")
@@ -234,9 +229,7 @@ for new, like in (pair.split("=") for pair in argv[2:]):
 def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_path: Path) -> None:
     """A set whose instructions have enumerations, signs and names of operands, and state; the modules once it has them."""
     made = make_workspace(tmp_path)
-    made.fleet("isa", "new", "wide", "--extends", "vgemm")
-    folder = made.folder / "sets" / "wide" / "wide"
-    made.install(folder.parent)
+    folder = made.new_set("wide", "--extends", "vgemm") / "wide"
     made.fleet("isa", "add", "wide", "load_two", "--like", "load")
     assert not (folder / "operands.py").exists(), "nobody asked for it"
     (folder / "operands.py").write_text("# By hand.\n")
@@ -293,8 +286,7 @@ SYSTOLIC = {"far": "dma", "knob": "configuration", "sum": ""}
 def with_instructions(kind: str, adds: dict[str, str], folder: Path) -> Workspace:
     """A workspace with set `cube` of the kind, and instructions (name -> kind, "" for one like `compute`) added to it."""
     made = make_workspace(folder)
-    made.fleet("isa", "new", "cube", "--kind", kind)
-    made.install(made.folder / "sets" / "cube")
+    made.new_set("cube", "--kind", kind)
     rtl = made.folder / "sets/cube/cube/rtl"
     for name, its in adds.items():
         before = snapshot(made.folder)

@@ -14,8 +14,8 @@ from workspaces import Workspace, make_workspace
 
 from fleet.errors import FleetError, ModelError
 from fleet.streams.case import StreamCase, StreamOutcome
-from fleet.verify.conformance.fuzz import AHEAD, case_name, fuzz, load_state, state_file
-from fleet.verify.conformance.fuzz_state import Journal, RanProgram
+from fleet.verify.conformance.fuzz import AHEAD, case_name, fuzz, state_file
+from fleet.verify.conformance.fuzz_state import Journal, RanProgram, load_state
 
 NAME = "fuzzed_tiny"
 
@@ -23,8 +23,7 @@ NAME = "fuzzed_tiny"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     found = make_workspace(tmp_path_factory.mktemp("fuzz"))
-    found.fleet("isa", "new", "fuzzed", "--op", "minimum")
-    found.install(found.folder / "sets" / "fuzzed")
+    found.new_set("fuzzed", "--op", "minimum")
     return found
 
 
@@ -181,15 +180,13 @@ def test_a_state_of_another_description_is_refused_with_its_line(made: Workspace
 
 
 def test_no_time_is_no_pass(made: Workspace) -> None:
-    assert "nan is no duration" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--budget", "nan", code=2)
+    assert "nan is not a duration" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--budget", "nan", code=2)
     assert "no program was run" in made.fleet("isa", "fuzz", "fuzzed", "--seed", "9", "--budget", "1e-9", code=1)
 
 
 def test_a_fault_in_the_hardware_is_found_stored_and_replayed(tmp_path: Path) -> None:
     faulty = make_workspace(tmp_path)
-    faulty.fleet("isa", "new", "faulty", "--op", "minimum")
-    home = faulty.folder / "sets" / "faulty"
-    faulty.install(home)
+    home = faulty.new_set("faulty", "--op", "minimum")
     lanes = home / "faulty" / "rtl" / "faulty_lanes.sv"
     text = lanes.read_text()
     assert text.count("$signed(a_i[32*i +: 32])") == 1

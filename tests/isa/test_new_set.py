@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
+from hardware_files import hand_written_is_clean, verilator_says
 from workspaces import Workspace, make_workspace
 
 from fleet.sdk import generated_files
@@ -15,8 +14,7 @@ from fleet.sdk import generated_files
 @pytest.fixture(scope="module")
 def mine(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     made = make_workspace(tmp_path_factory.mktemp("new_set"))
-    made.fleet("isa", "new", "mine", "--op", "maximum")
-    made.install(made.folder / "sets" / "mine")
+    made.new_set("mine", "--op", "maximum")
     return made
 
 
@@ -70,8 +68,7 @@ def test_pytest_sim_finds_it_through_its_entry_point(mine: Workspace) -> None:
 
 def test_a_wrong_lane_fails_its_conformance(tmp_path: Path) -> None:
     made = make_workspace(tmp_path)
-    made.fleet("isa", "new", "other", "--op", "sub")
-    made.install(made.folder / "sets" / "other")
+    made.new_set("other", "--op", "sub")
     lanes = made.folder / "sets/other/other/rtl/other_lanes.sv"
     text = lanes.read_text()
     assert "a_i[32*i +: 32] - b_i[32*i +: 32]" in text
@@ -84,8 +81,7 @@ def test_a_wrong_lane_fails_its_conformance(tmp_path: Path) -> None:
 def test_a_wrong_class_and_a_wrong_reset_value_fail_its_conformance(tmp_path: Path) -> None:
     """No result differs: what the lanes take is counted as waiting for weights, and a length that nobody wrote is 1."""
     made = make_workspace(tmp_path)
-    made.fleet("isa", "new", "other", "--op", "sub")
-    made.install(made.folder / "sets" / "other")
+    made.new_set("other", "--op", "sub")
     hardware = made.folder / "sets/other/other/rtl"
     for file, right, wrong in (
         (hardware / "other_top.sv", "cycle_class = 3'(ClCompute)", "cycle_class = 3'(ClCompute + 1)"),
@@ -102,40 +98,22 @@ def test_a_wrong_class_and_a_wrong_reset_value_fail_its_conformance(tmp_path: Pa
         assert f"FAILED sim/test_conformance.py::test_{test}[other_tiny]" in out
 
 
+def _sources(mine: Workspace) -> list[Path]:
+    rtl = mine.folder / "sets/mine/mine/rtl"
+    return [*(rtl / "generated" / f for f in generated_files("mine")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
+
+
 def test_slang_finds_nothing_in_its_hardware(mine: Workspace) -> None:
     """Mutants are made of what slang elaborates."""
-    pyslang = pytest.importorskip("pyslang")
-    rtl = mine.folder / "sets/mine/mine/rtl"
-    files = [
-        *(rtl / "generated" / f for f in generated_files("mine") if f.endswith(".sv")),
-        rtl / "mine_lanes.sv",
-        rtl / "mine_top.sv",
-    ]
-    driver = pyslang.driver.Driver()
-    driver.addStandardArgs()
-    options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
-    assert driver.parseCommandLine(f"slang {options} -Werror --top mine_top " + shlex.join(map(str, files)))
-    assert driver.processOptions()
-    assert driver.parseAllSources()
-    compilation = driver.createCompilation()
-    driver.reportCompilation(compilation, True)
-    driver.runAnalysis(compilation)
-    assert driver.reportDiagnostics(True)
+    assert hand_written_is_clean("mine_top", _sources(mine))
 
 
 def test_its_hardware_is_clean_for_the_linter(mine: Workspace) -> None:
-    rtl = mine.folder / "sets/mine/mine/rtl"
-    files = [*(rtl / "generated" / f for f in generated_files("mine")), rtl / "mine_lanes.sv", rtl / "mine_top.sv"]
     copies = []
-    for file in files:  # the linter's wrapper cannot stand the blank
+    for file in _sources(mine):  # the linter's wrapper cannot stand the blank
         copies.append(mine.folder.parent / file.name)
         copies[-1].write_text(file.read_text())
-    done = subprocess.run(
-        ["verilator", "--lint-only", "-Wall", "--top-module", "mine_top", *map(str, copies)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "%Warning" not in done.stderr
+    assert verilator_says(copies, "--top-module", "mine_top") == ""
 
 
 @pytest.mark.parametrize(

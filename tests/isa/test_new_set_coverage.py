@@ -66,8 +66,7 @@ def test_a_new_set_says_what_cannot_be_met_and_meets_the_rest(
     kind: str, streams: int, bins: int, limited: set[str], tmp_path: Path
 ) -> None:
     made = make_workspace(tmp_path)
-    made.fleet("isa", "new", "mine", "--kind", kind)
-    made.install(made.folder / "sets" / "mine")
+    made.new_set("mine", "--kind", kind)
     found = json.loads(made.python("-c", _MEASURE, str(streams)).splitlines()[-1])
     assert found["unknown"] == []
     assert found["impossible"] == []

@@ -128,9 +128,9 @@ def test_a_derived_operand_follows_the_others(generated: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("expression", "what"),
     [
-        ("length +", "is no expression"),
-        ("width + 1", "names 'width', which is no operand that is given"),
-        ("steps", "names 'steps', which is no operand that is given"),
+        ("length +", "is not an expression"),
+        ("width + 1", "names 'width', which is not an operand that is given"),
+        ("steps", "names 'steps', which is not an operand that is given"),
         ("length / 2", "has a Div"),
         ("length if c_in else 0", "has a IfExp"),
         ("abs(length)", "calls something else than ceil_div(a, b)"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hardware_files import hand_written_is_clean, verilator_says
 from workspaces import Workspace, make_workspace
 
 from fleet.sdk import generated_files
@@ -21,8 +21,7 @@ _PARTS = ("check", "array", "output", "top")
 def cube(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """The set, with a second device whose array is wider. Its name is that of no part."""
     made = make_workspace(tmp_path_factory.mktemp("systolic"))
-    made.fleet("isa", "new", "cube", "--kind", "systolic")
-    made.install(made.folder / "sets" / "cube")
+    made.new_set("cube", "--kind", "systolic")
     devices = made.folder / "sets/cube/cube/devices"
     wide = (devices / "cube_tiny.toml").read_text().replace("cube_tiny", "cube_wide")
     for old, new in (("Dim = 4", "Dim = 8"), ("array = 4", "array = 8"), ("scratchpad = 32", "scratchpad = 24")):
@@ -176,6 +175,21 @@ def test_calls_are_refused_as_the_state_that_they_find_says(cube: Workspace) -> 
     assert found["wrong"] == []
 
 
+@contextmanager
+def _edited_top(cube: Workspace, edits: Sequence[tuple[str, str]]) -> Generator[None]:
+    """The set's top module with other text for as long as the block runs; each old text stands there once."""
+    top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
+    right = wrong = top.read_text()
+    for old, new in edits:
+        assert wrong.count(old) == 1
+        wrong = wrong.replace(old, new)
+    top.write_text(wrong)
+    try:
+        yield
+    finally:
+        top.write_text(right)
+
+
 _FAULTS = (
     (
         "scratchpad_data  = arrived[8*Dim-1:0];",
@@ -190,14 +204,8 @@ _FAULTS = (
 @pytest.fixture
 def faulty(cube: Workspace) -> Iterator[Workspace]:
     """Three memories with a fault each, and a register that reset leaves with another value."""
-    top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
-    right = wrong = top.read_text()
-    for old, new in _FAULTS:
-        assert wrong.count(old) == 1
-        wrong = wrong.replace(old, new)
-    top.write_text(wrong)
-    yield cube
-    top.write_text(right)
+    with _edited_top(cube, _FAULTS):
+        yield cube
 
 
 def test_faults_on_chip_are_told_by_memory_row_and_column(faulty: Workspace) -> None:
@@ -226,14 +234,8 @@ _STRAYS = (
 @pytest.fixture
 def straying(cube: Workspace) -> Iterator[Workspace]:
     """Moves into the scratchpad clear an accumulator row, and config_output changes a stride: the hardware tells neither."""
-    top = cube.folder / "sets/cube/cube/rtl/cube_top.sv"
-    right = wrong = top.read_text()
-    for old, new in _STRAYS:
-        assert wrong.count(old) == 1
-        wrong = wrong.replace(old, new)
-    top.write_text(wrong)
-    yield cube
-    top.write_text(right)
+    with _edited_top(cube, _STRAYS):
+        yield cube
 
 
 def test_state_that_changes_although_nothing_says_so_is_told(straying: Workspace) -> None:
@@ -297,27 +299,11 @@ def test_its_hardware_is_clean_for_the_linter(cube: Workspace, dim: int, tmp_pat
         copies.append(tmp_path / file.name)
         copies[-1].write_text(file.read_text())
     sizes = [f"-GDim={dim}", f"-GArrayDepth={dim}", "-GScratchpadDepth=100"]
-    done = subprocess.run(
-        ["verilator", "--lint-only", "-Wall", "--top-module", "cube_top", *sizes, *map(str, copies)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "%Warning" not in done.stderr
+    assert verilator_says(copies, "--top-module", "cube_top", *sizes) == ""
 
 
 def test_slang_finds_nothing_in_its_hardware(cube: Workspace) -> None:
-    pyslang = pytest.importorskip("pyslang")
-    driver = pyslang.driver.Driver()
-    driver.addStandardArgs()
-    options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
-    files = shlex.join(str(f) for f in _sources(cube) if f.suffix == ".sv")
-    assert driver.parseCommandLine(f"slang {options} -Werror --top cube_top {files}")
-    assert driver.processOptions()
-    assert driver.parseAllSources()
-    compilation = driver.createCompilation()
-    driver.reportCompilation(compilation, True)
-    driver.runAnalysis(compilation)
-    assert driver.reportDiagnostics(True)
+    assert hand_written_is_clean("cube_top", _sources(cube))
 
 
 def test_a_device_whose_sizes_do_not_fit_is_refused(cube: Workspace) -> None:
@@ -346,8 +332,7 @@ def test_what_the_command_does_not_take(cube: Workspace, arguments: list[str], m
 
 
 def test_an_instruction_like_one_with_state_has_its_state(cube: Workspace) -> None:
-    cube.fleet("isa", "new", "more", "--extends", "cube")
-    cube.install(cube.folder / "sets" / "more")
+    cube.new_set("more", "--extends", "cube")
     for name, like in (("mvin_too", "mvin"), ("config_too", "config_dma")):
         cube.fleet("isa", "add", "more", name, "--like", like)
     out = cube.fleet("isa", "check", "more", "--no-rtl", "--draws", "4", "--device", "more_cube_tiny")

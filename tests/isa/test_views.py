@@ -136,8 +136,8 @@ def test_the_hash_follows_the_view(tmp_path: Path, old: str, new: str) -> None:
 
 
 BAD = [
-    ("copy_size @ 0xC", "copy_size @ 0x14", 27, "offset 0x14 is no operand of unit 'u'"),
-    ("copy_size @ 0xC", "copy_size @ 0x10", 27, "offset 0x10 is no operand"),
+    ("copy_size @ 0xC", "copy_size @ 0x14", 27, "offset 0x14 is not an operand of unit 'u'"),
+    ("copy_size @ 0xC", "copy_size @ 0x10", 27, "offset 0x10 is not an operand"),
     ("} copy_size @ 0xC;", "} copy_size @ 0xC; reg { field { fleet_kind = \"value\"; } value[31:0] = 0; } copy_more @ 0x18;", 27, "copy_more: offset 0x18"),
     ("copy_size @ 0xC", "size @ 0xC", 27, "named 'copy_...'"),
     ("copy_size @ 0xC", "copy_input @ 0xC", 27, "keyword"),

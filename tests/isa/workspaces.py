@@ -68,6 +68,13 @@ class Workspace:
         (info / "entry_points.txt").write_text("[fleet.instruction_sets]\n" + "".join(lines))
         self.installed.append(project)
 
+    def new_set(self, name: str, *options: str) -> Path:
+        """Make a set by `fleet isa new` and install it; returns its project's folder."""
+        self.fleet("isa", "new", name, *options)
+        project = self.folder / "sets" / name
+        self.install(project)
+        return project
+
 
 def make_workspace(folder: Path) -> Workspace:
     """A fresh one below `folder` (with a blank in its name)."""

@@ -104,7 +104,7 @@ def test_numpy_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_unknown_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(native.VARIABLE, "sse9")
-    with pytest.raises(SetupError, match="'sse9' is no kind of compiled code") as caught:
+    with pytest.raises(SetupError, match="'sse9' is not a kind of compiled code") as caught:
         native.target()
     assert "numpy" in str(caught.value.hint)
 

@@ -96,7 +96,7 @@ def test_every_register_is_documented(description: Description) -> None:
         (
             "hbm0923",
             {"Tin": 128, "Tout": 32, "HbmPorts": 32, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 8192, "WtDepth": 1024,
-             "PortFifoDepth": 128, "MaxToken": 2048, "Log2BankStep": 28,
+             "PortFifoDepth": 256, "MaxToken": 2048, "Log2BankStep": 28,
              "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "ScaleFp20": 0,
              "MaxChannels": 16384},
             1 << 30, 256 << 20, (2048, 1024, 64),
@@ -104,7 +104,7 @@ def test_every_register_is_documented(description: Description) -> None:
         (
             "hbm1128",
             {"Tin": 128, "Tout": 32, "HbmPorts": 32, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 4096, "WtDepth": 2048,
-             "PortFifoDepth": 128, "MaxToken": 2048, "Log2BankStep": 28,
+             "PortFifoDepth": 256, "MaxToken": 2048, "Log2BankStep": 28,
              "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "ScaleFp20": 1,
              "MaxChannels": 16384},
             1 << 30, 256 << 20, (2048, 1024, 64),
@@ -112,7 +112,7 @@ def test_every_register_is_documented(description: Description) -> None:
         (
             "hbm_small",
             {"Tin": 64, "Tout": 8, "HbmPorts": 8, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 1024, "WtDepth": 256,
-             "PortFifoDepth": 32, "MaxToken": 512, "Log2BankStep": 28,
+             "PortFifoDepth": 256, "MaxToken": 512, "Log2BankStep": 28,
              "OnchipDepth": 1024, "SfuInterval": 2, "AttInterval": 1, "ScaleFp20": 0,
              "MaxChannels": 4096},
             64 << 20, 4 << 20, (512, 256, 64),

@@ -10,8 +10,6 @@ import numpy as np
 from fleet.isa.checking.finding import Finding, class_place, method_place
 from fleet.sdk import Device, Draw, Instruction, NoRoomError, Range
 
-__all__ = ["NoAnswer", "ask_cycles", "ask_legal", "ask_ranges", "ask_refusal", "drawn", "reason"]
-
 
 class NoAnswer(Exception):
     """Carries the finding."""
@@ -22,7 +20,7 @@ class NoAnswer(Exception):
 
 
 def reason(error: BaseException) -> str:
-    """One line."""
+    """Return the reason as one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
@@ -42,7 +40,7 @@ def _expected(cls: type[Instruction], method: str, answer: object, expected: str
 
 
 def ask_legal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> list[str]:
-    """Lines of `legal`."""
+    """Return the lines that `legal` gives. Raises NoAnswer."""
     answer = _asked(cls, "legal", device, fields)
     if isinstance(answer, str) or not isinstance(answer, Sequence) or not all(isinstance(a, str) for a in cast("Any", answer)):
         raise _expected(cls, "legal", answer, "a sequence of lines")
@@ -79,7 +77,7 @@ def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapp
 
 
 def drawn(name: str, source: object, draw: Callable[[], object]) -> Any:
-    """What a source draws, or how many directed draws it has (an int). Raises NoRoomError as the source does."""
+    """Return a source's draw, or its number of directed draws (an int). Raises NoRoomError as the source does."""
     try:
         answer = draw()
     except NoRoomError:

@@ -1,4 +1,4 @@
-"""What is said of calls: legality, refusals, ranges, cost, and the way to words and back."""
+"""Checks of calls: legality, refusals, ranges, cost, and the way to words and back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.conformance import mutations
 from fleet.isa.resolved import resolved_call, state_after
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet
-
-__all__ = ["check_codec", "check_cost", "check_drawn", "check_variants"]
 
 _VARIANTS = 400
 

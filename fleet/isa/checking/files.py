@@ -1,4 +1,4 @@
-"""Whether what was generated from the description is what the description generates now."""
+"""Check that generated files are those that the description generates now."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from fleet.isa.checking.finding import Finding
 from fleet.isa.generate.modules import check_module, python_modules
 from fleet.isa.reading.cache import load
 from fleet.sdk import InstructionSet, generated_files
-
-__all__ = ["check_generated", "generated_folder"]
 
 
 def generated_folder(instruction_set: InstructionSet) -> Path | None:

@@ -11,8 +11,6 @@ from fleet.isa.memory import REGISTER_BYTES, as_bytes
 from fleet.sdk import Device, Memory, Range, Write
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["ScratchMemory"]
-
 
 class ScratchMemory(Memory):
     """Views are copies that nobody keeps, so an instruction that writes into one is found and changes nothing.
@@ -60,7 +58,7 @@ class ScratchMemory(Memory):
         return data
 
     def copies(self, ranges: Sequence[Range]) -> list[Write]:
-        """What stands in the ranges now, as blocks."""
+        """Return the present content of the ranges as blocks."""
         return [Write(r.space, r.offset, self.view(r.space, r.offset, r.size, r.bank).copy(), r.bank) for r in ranges]
 
     def written(self) -> tuple[str, int] | None:

@@ -1,4 +1,4 @@
-"""What semantics must not do: write beside the destination, depend on what is not declared, give two results for one call."""
+"""Checks of semantics: no write beside the destination, no undeclared dependence, one result for one call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from fleet.isa.codec import description_of
 from fleet.isa.description import parameter_values
 from fleet.isa.resolved import executed
 from fleet.sdk import Device, Draw, Instruction, InstructionSet, Range, Write
-
-__all__ = ["check_execution", "prepared", "results"]
 
 
 def prepared(instruction_set: InstructionSet, device: Device, draw: Draw) -> ScratchMemory:

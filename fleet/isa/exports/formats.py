@@ -1,4 +1,4 @@
-"""What a description is exported to: format -> files. PeakRDL's exporters write most of them (the extra `exports`)."""
+"""Exports of a description: format -> files. PeakRDL's exporters write most of them (the extra `exports`)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from fleet.isa.description import Description, DescriptionError
 from fleet.isa.exports import fields
 from fleet.isa.reading.cache import load
 from fleet.isa.reading.rdl import elaborate
-
-__all__ = ["FORMATS", "Format", "exported"]
 
 _EXTRA = "install the extra: pip install 'fleet-cosim[exports]'"
 
@@ -77,6 +75,6 @@ def exported(path: Path, name: str) -> Files:
 
 
 def _hardware(description: Description) -> Files:
-    """What hardware is built from, and the package of all fields."""
+    """Return the sources that hardware is built from, and the package of all fields."""
     texts = {**export.generate(description.path), f"{description.hardware}_fields_pkg.sv": fields.package(description)}
     return {name: text.encode() for name, text in texts.items()}

@@ -23,8 +23,6 @@ from fleet.errors import SetupError
 from fleet.isa.description import Description
 from fleet.isa.reading.rdl import UDP_FILE
 
-__all__ = ["files"]
-
 _PROPERTY = re.compile(r"^property (\w+)", re.M)
 _MATHJAX = re.compile(r'<script async src="https://[^"]*/MathJax.js"></script>')
 _MATHJAX_SETTINGS = re.compile(r'<script type="text/x-mathjax-config">.*?</script>\s*', re.S)
@@ -60,5 +58,5 @@ def _without_mathjax(page: str) -> str:
 
 
 def _shown(value: object, node: Node) -> str:
-    """A property's value; the exporter knows none of one that stands without (`fleet_fetch;`)."""
+    """Return a property's value as text: "true" for a property written without one (`fleet_fetch;`)."""
     return "true" if value is NoValue else stringify_rdl_value(value, node)

@@ -17,8 +17,6 @@ from systemrdl.node import AddressableNode, AddrmapNode, FieldNode, RegfileNode,
 from fleet.core.scratch import Scratch
 from fleet.isa.description import Description, Field, Register
 
-__all__ = ["NAMESPACE", "files"]
-
 NAMESPACE = "urn:fleet-cosim:instruction-set"
 _VIEW = "_view"
 
@@ -105,6 +103,6 @@ def _alternates(description: Description, instructions: AddrmapNode) -> Mapping[
 
 
 def _extensions(register: minidom.Element, ns: str) -> minidom.Element | None:
-    """Where alternate registers have to stand before."""
+    """Elements before which alternate registers must stand."""
     found = [c for c in register.childNodes if isinstance(c, minidom.Element) and c.tagName == f"{ns}vendorExtensions"]
     return found[0] if found else None

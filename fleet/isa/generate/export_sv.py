@@ -18,8 +18,6 @@ from fleet.isa.description import Description, Field, Register
 from fleet.isa.digest import STATE
 from fleet.sdk.hardware.state import ARRAY_0
 
-__all__ = ["csr_module", "header", "package", "waivers"]
-
 _AXIL_IN = (
     ("awvalid", 1),
     ("awaddr", 16),
@@ -140,7 +138,7 @@ def _operand_struct(name: str, operands: Sequence[Register]) -> Iterator[str]:
 
 
 def _aux_decode(d: Description) -> Iterator[str]:
-    """What the hardware that runs a binary has to know of each cfg_id."""
+    """Yield the decoding table of the hardware that runs a binary, by cfg_id."""
     units = list(d.units)
     width = max(1, (len(units) - 1).bit_length())
     tasks = [i for i in d.instructions.values() if i.beats]

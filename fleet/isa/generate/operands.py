@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from fleet.isa.description import Description, DescriptionError, EnumValue, Field, InstructionWord, Register
 from fleet.sdk import Operands
 
-__all__ = ["OPERANDS_FILE", "differs", "operands_module"]
-
 OPERANDS_FILE = "operands.py"
-"""Where the classes stand, beside the description."""
+"""File of the classes, beside the description."""
 
 _LINE = 132
 _CEIL_DIV = "ceil_div"
@@ -68,7 +66,6 @@ def operands_module(description: Description) -> str:
     """The text of `operands.py`. Raises DescriptionError for operands that cannot be attributes of a class."""
     classes = [(w, _operands(description, w)) for w in description.instructions.values()]
     enumerations = _enumerations(description)
-    names = sorted([*map(_camel, enumerations), "Opcode", *(_class(w) for w, _ in classes)])
     derived = any("ceil_div" in o.field.derived for _, operands in classes for o in operands)
     imports = ["Bits", "Operand", "Operands", *(["ceil_div"] if derived else [])]
     lines = [
@@ -83,9 +80,6 @@ def operands_module(description: Description) -> str:
         "from enum import IntEnum",
         "",
         f"from fleet.sdk import {', '.join(imports)}",
-        "",
-        f"__all__ = [{', '.join(map(_quoted, names))}]" if len(names) < 5 else "__all__ = [",
-        *([] if len(names) < 5 else [*(f"    {_quoted(n)}," for n in names), "]"]),
     ]
     opcodes = tuple(EnumValue(w.name, w.opcode, w.title) for w in description.instructions.values())
     for name, members in {**enumerations, "opcode": opcodes}.items():
@@ -178,7 +172,7 @@ def _check_derived(word: InstructionWord, o: _Operand, given: Collection[str]) -
         tree = ast.parse(o.field.derived, mode="eval")
     except SyntaxError:
         tree = None
-    wrong = "is no expression" if tree is None else next((w for n in ast.walk(tree) if (w := _wrong_node(n, given))), None)
+    wrong = "is not an expression" if tree is None else next((w for n in ast.walk(tree) if (w := _wrong_node(n, given))), None)
     if wrong:
         what = f"{word.name}.{o.name}: fleet_derived '{o.field.derived}' {wrong}"
         hint = "expected names of operands, integers, + - * // % << >> and ceil_div(a, b)"
@@ -187,7 +181,7 @@ def _check_derived(word: InstructionWord, o: _Operand, given: Collection[str]) -
 
 def _wrong_node(node: ast.AST, given: Collection[str]) -> str | None:
     if isinstance(node, ast.Name):
-        return None if node.id in given or node.id == _CEIL_DIV else f"names '{node.id}', which is no operand that is given"
+        return None if node.id in given or node.id == _CEIL_DIV else f"names '{node.id}', which is not an operand that is given"
     if isinstance(node, ast.Call):
         plain = isinstance(node.func, ast.Name) and node.func.id == _CEIL_DIV and len(node.args) == 2 and not node.keywords
         return None if plain else "calls something else than ceil_div(a, b)"

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from fleet.isa.description import Description
 from fleet.sdk import OnChipMemory
 
-__all__ = ["STATE_FILE", "state_module"]
-
 STATE_FILE = "state.py"
-"""Where the state stands, beside the description."""
+"""File of the state, beside the description."""
 
 
 def state_module(d: Description) -> str | None:
@@ -27,8 +25,6 @@ def state_module(d: Description) -> str | None:
         "from __future__ import annotations",
         "",
         f"from fleet.sdk import {', '.join(imports)}",
-        "",
-        '__all__ = ["STATE"]',
         "",
         "STATE = State(",
         *_listed("memories", [_memory(m.memory) for m in d.memories]),

@@ -20,14 +20,12 @@ from fleet.core.codec import decode, encode_record
 from fleet.core.sealed import read_sealed, remove_unused, write_sealed
 from fleet.isa.description import Description, DescriptionError, InstructionWord, MemoryWord, Register, Unit
 
-__all__ = ["compiled", "load"]
-
 _HERE = Path(__file__).parent
 _MADE_BY = (_HERE.parent / "description.py", *sorted(_HERE.glob("*.py")), _HERE / "fleet_udp.rdl")
 
 
 def compiled(path: Path) -> Description:
-    """What `fleet.isa.reading.rdl.compile_description` gives for an absolute path, from the disk where it is there.
+    """Return `fleet.isa.reading.rdl.compile_description` of an absolute path, from the cache if it is there.
 
     Raises DescriptionError.
     """

@@ -11,8 +11,6 @@ from systemrdl.node import AddrmapNode, RegfileNode, RegNode
 from fleet.isa.description import FETCH_WORDS, MAX_BEATS, DescriptionError, InstructionWord, Register, Unit
 from fleet.isa.reading.nodes import check_access, check_name, error_at, fields_of, integer_of, text_of, where_of
 
-__all__ = ["instructions_of"]
-
 _BEAT_WORDS = 16
 _VIEW = "_view"
 
@@ -61,7 +59,7 @@ def _instruction(node: RegNode, units: Mapping[str, Unit]) -> InstructionWord:
     if unit_name not in units:
         raise error_at(node, f"unit '{unit_name}' does not exist", f"units are {', '.join(units) or '(none)'}")
     if not 1 <= opcode <= 255:
-        raise error_at(node, f"opcode {opcode} is outside 1 to 255 (0 is no task)")
+        raise error_at(node, f"opcode {opcode} is outside 1 to 255 (0 is not a task)")
     check_name(node, node.inst_name)
     for f in node.fields():
         if f.inst_name == "cfg_id" and f.get_property("reset") != opcode:
@@ -100,7 +98,7 @@ def _check_fetch(node: RegNode, unit: Unit, beats: int) -> None:
         if [r.fetch_word for r in unit.operands].count(what) != 1:
             raise error_at(node, f"fleet_fetch needs one operand of unit '{unit.name}' with fleet_fetch_word = \"{what}\"")
     if beats:
-        raise error_at(node, "fleet_fetch is no task of a binary, it needs fleet_beats = 0")
+        raise error_at(node, "fleet_fetch is not a task of a binary, it needs fleet_beats = 0")
 
 
 def _view(node: RegfileNode, word: InstructionWord, units: Mapping[str, Unit], taken: dict[str, Register]) -> tuple[Register, ...]:
@@ -115,7 +113,7 @@ def _view(node: RegfileNode, word: InstructionWord, units: Mapping[str, Unit], t
             raise error_at(child, "only registers may stand in a view")
         operand = by_offset.get(child.address_offset)
         if operand is None:
-            raise error_at(child, f"offset {child.address_offset:#x} is no operand of unit '{unit.name}'")
+            raise error_at(child, f"offset {child.address_offset:#x} is not an operand of unit '{unit.name}'")
         register = _renamed(child, operand, word)
         if register.name in taken:
             raise error_at(child, f"register '{register.name}' exists already ({taken[register.name].where})")

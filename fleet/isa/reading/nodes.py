@@ -12,8 +12,6 @@ from systemrdl.source_ref import DetailedFileSourceRef, FileSourceRef, SourceRef
 
 from fleet.isa.description import KINDS, DescriptionError, EnumValue, Field
 
-__all__ = ["check_access", "check_name", "error_at", "fields_of", "integer_of", "place_of", "text_of", "where_of"]
-
 
 def place_of(src_ref: SourceRefBase | None) -> str | None:
     """file:line of a reference, the file alone, or None."""
@@ -55,7 +53,7 @@ def integer_of(node: Node, prop: str) -> int | None:
     """An integer property; None where it is not set. The compiler takes names of types for numbers."""
     value: Any = node.get_property(prop)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise error_at(node, f"{prop} is no integer")
+        raise error_at(node, f"{prop} is not an integer")
     return value
 
 

@@ -10,10 +10,8 @@ from fleet.isa.description import MemoryWord, Register
 from fleet.isa.reading.nodes import check_name, error_at, fields_of, integer_of, text_of, where_of
 from fleet.sdk.hardware.state import OnChipMemory, evaluated
 
-__all__ = ["RESETS", "state_of"]
-
 RESETS: tuple[str, ...] = ("undefined", "zeros")
-"""What reset may leave in a memory."""
+"""Values of `fleet_reset`: content of a memory after reset."""
 
 
 def state_of(top: AddrmapNode) -> tuple[tuple[MemoryWord, ...], tuple[Register, ...]]:

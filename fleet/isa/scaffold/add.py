@@ -26,8 +26,6 @@ from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import camel, render
 from fleet.sdk import InstructionSet
 
-__all__ = ["Added", "add_instruction", "instructions_end"]
-
 _TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|[{}]', re.S)
 _IS_INSTRUCTIONS = re.compile(r'fleet_map\s*=\s*"instructions"')
 _DEFAULT = "      default: ;\n"
@@ -143,7 +141,7 @@ def _with_part(manifest: Path, package: str) -> str:
 
 
 def _is_free(d: Description, unit: str, value: int, optional: int) -> bool:
-    """Whether the start register of a unit takes the value, and no instruction is started by it with any of the optional bits."""
+    """True if a unit's start register takes the value, and it starts no instruction with any of the optional bits."""
     register = d.units[unit].start
     if (
         value & optional

@@ -1,4 +1,4 @@
-"""Where an installed set keeps what `fleet isa add` and `fleet isa new --extends` write beside."""
+"""The files of an installed set to which `fleet isa add` and `fleet isa new --extends` add."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.sdk import InstructionSet
-
-__all__ = ["UNIT", "Home", "home_of"]
 
 UNIT = "vec"
 _BASE_CLASS = "VectorInstruction"

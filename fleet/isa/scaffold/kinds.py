@@ -1,4 +1,4 @@
-"""What kind of instruction one is, as its ranges and registers say: of which `fleet isa add --kind` takes the first."""
+"""Kinds of instructions, by their ranges and registers; `fleet isa add --kind` takes the first of a kind."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import numpy as np
 from fleet.errors import DeviceError
 from fleet.isa.resolved import resolved_draw
 from fleet.sdk import InstructionSet
-
-__all__ = ["KINDS", "exemplar"]
 
 KINDS = ("arithmetic", "dma", "configuration")
 """configuration writes state registers and no memory; dma moves between memory and an on-chip memory; the rest is arithmetic."""

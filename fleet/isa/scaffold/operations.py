@@ -1,11 +1,9 @@
-"""What a toy instruction may compute: one operation in the words of the IR, of NumPy, of SystemVerilog and of a model."""
+"""Operations of a toy instruction, each in the words of the IR, of NumPy, of SystemVerilog and of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-__all__ = ["OPERATIONS", "ArithmeticOperation"]
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What a device is to an instruction set: parameters, architectural state, and where the RTL keeps it."""
+"""A device as an instruction set sees it: parameters, architectural state, and its place in the RTL."""

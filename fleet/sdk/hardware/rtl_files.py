@@ -13,7 +13,7 @@ from fleet.sdk.hardware.rtl_memory import RtlMemory, RtlRegister
 __all__ = ["GENERATED", "GeneratedSource", "RtlFiles", "generated_files", "listed_sources"]
 
 GENERATED = "generated/"
-"""How a line of a file list begins that names a generated source."""
+"""Prefix of a file list's lines that name generated sources."""
 
 
 @dataclass(frozen=True)

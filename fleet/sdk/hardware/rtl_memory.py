@@ -1,4 +1,4 @@
-"""Where the hardware keeps architectural state: the RTL arrays of an on-chip memory, the flip-flops of a state register."""
+"""Places of architectural state in the hardware: the RTL arrays of an on-chip memory, the flip-flops of a state register."""
 
 from __future__ import annotations
 

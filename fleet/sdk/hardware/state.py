@@ -87,7 +87,7 @@ class MemoryArray:
         return self.banks * self.depth * self.row_bytes
 
     def place(self, offset: int) -> str:
-        """Where a byte lies: "bank 1, row 7, column 3", the bank where there are several."""
+        """Return the place of a byte: "bank 1, row 7, column 3", the bank where there are several."""
         row, inside = divmod(offset, self.row_bytes)
         bank, row = divmod(row, self.depth)
         column = f", column {inside // np.dtype(self.dtype).itemsize}" if self.columns > 1 else ""

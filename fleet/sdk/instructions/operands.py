@@ -48,7 +48,7 @@ class Operand(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """What a call's registers say against the description: of which kind and of which register, and a line for people."""
+    """A register of a call that contradicts the description: kind, register, and a line for people."""
 
     kind: Literal["bits", "value", "alignment", "derived"]
     register: str
@@ -102,7 +102,7 @@ class Operands:
 
     @classmethod
     def violations(cls, fields: Mapping[str, int]) -> list[Violation]:
-        """Where a call is not what the description allows: constant and reserved bits, values, multiples, and derived operands."""
+        """Return where a call breaks the description: constant and reserved bits, values, multiples, and derived operands."""
         found = [
             Violation("bits", register, f"{register}: {fields[register]:#x}, expected {expected:#x} in bits {mask:#x}")
             for register, mask, expected in cls.stray_bits(fields)
@@ -151,7 +151,7 @@ def _derived(made: Operands, name: str) -> int | str:
 
 @cache
 def _registers(cls: type[Operands]) -> tuple[str, ...]:
-    """Those with operands."""
+    """Registers with operands."""
     return tuple(dict.fromkeys(b.register for operand in cls.LAYOUT for b in operand.bits))
 
 

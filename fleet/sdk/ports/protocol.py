@@ -1,4 +1,4 @@
-"""What a protocol of ports is: its signals, the names that they go by, who drives them, and what their widths must be."""
+"""Protocols of ports: signals with their usual names, drivers and widths."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Literal
 __all__ = ["Driver", "Protocol", "Role", "Signal"]
 
 Role = Literal["manager", "subordinate"]
-"""Of the design: a manager starts transfers; of a clock, reset or interrupt the manager is the side that drives it."""
+"""Side of the design: a manager starts transfers, or drives a clock, reset or interrupt."""
 
 Driver = Literal["manager", "subordinate", "either", "outside"]
-"""Who drives a signal; outside: never the design (AHB's HREADY, which the interconnect makes)."""
+"""The driver of a signal; outside: never the design (AHB's HREADY, which the interconnect makes)."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Protocol:
         return next((s for s in self.signals if s.name == name), None)
 
     def faults(self) -> Iterator[str]:
-        """What is wrong with the record itself."""
+        """Yield the faults of the record itself, a line each."""
         names = [s.name for s in self.signals]
         if not self.name.isidentifier():
             yield f"{self.name!r} cannot be the name of a protocol: letters, digits and _"
@@ -111,8 +111,8 @@ class Protocol:
             yield f"protocol {self.name}: forms is empty; it lists the signals that must be there"
         for name in (n for form in self.forms for n in sorted(form)):
             if name not in names:
-                yield f"protocol {self.name}: forms name {name}, which is no signal of it"
+                yield f"protocol {self.name}: forms name {name}, which is not a signal of it"
         for s in self.signals:
             for other in filter(None, (s.bytes_of, s.same_as, s.needs)):
                 if other not in names:
-                    yield f"protocol {self.name}: signal {s.name} names {other}, which is no signal of it"
+                    yield f"protocol {self.name}: signal {s.name} names {other}, which is not a signal of it"

@@ -1,4 +1,4 @@
-"""How much the device's arithmetic may differ from the golden: facts for derived bounds (`fleet.compare.bounds.tolerance`).
+"""Errors of the device's arithmetic against the golden: facts for derived bounds (`fleet.compare.bounds.tolerance`).
 
 Memory holds FP16, units compute in binary32. How often a term is rounded follows from the orders of docs/arithmetic.md:
   products by weights   once with its group's sum, once with the scale, and in every later accumulation: at most 2 + groups

@@ -72,7 +72,7 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
-        """See docs/arithmetic.md. The fields must be legal."""
+        """Compute the results as docs/arithmetic.md has them. The fields must be legal."""
         o = MvmFields.decode(device, fields)
         acc = compiled_product(device, o, memory)
         if acc is None:
@@ -111,12 +111,12 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
-        """See `fleet.sets.hbm0923.cycles.mvm`."""
+        """Return the cycles with ideal memory (`fleet.sets.hbm0923.cycles.mvm`)."""
         return mvm_cycles(device, MvmFields.decode(device, fields))
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """Return the cycles; with "timed" see `fleet.sets.hbm0923.cycles.mvm_timed`."""
+        """Return the cycles; with timed memory those of `fleet.sets.hbm0923.cycles.mvm_timed`."""
         if memory == "timed":
             return timed_cycles(device, MvmFields.decode(device, fields))
         return super().expected_cycles(device, fields, memory)
@@ -146,14 +146,14 @@ class Mvm(MvmInstruction):
 
 
 class MvmBn(MvmInstruction):
-    """The same, times the BN weight, plus the bias; argmax on demand."""
+    """MVM, times the BN weight, plus the bias; argmax on demand."""
 
     name = "mvm_bn"
     modes = (MODE_MVM + MODE_BN, MODE_MVM + MODE_BN + MODE_ARGMAX)
 
 
 class MvmBnRes(MvmInstruction):
-    """The same, then plus or times the residual; argmax on demand."""
+    """MVM with BN, then plus or times the residual; argmax on demand."""
 
     name = "mvm_bn_res"
     modes = (MODE_MVM + MODE_BN + MODE_RES, MODE_MVM + MODE_BN + MODE_RES + MODE_ARGMAX)

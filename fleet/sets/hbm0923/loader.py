@@ -9,5 +9,5 @@ from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 
 def load_calls(_device: Device, source: int, port: int, target: int, size: int) -> Sequence[Call]:
-    """Return the calls that copy `size` bytes from DDR into a port's bank; see `fleet.sdk.Loader`."""
+    """Return the calls that copy `size` bytes from DDR into a port's bank (`fleet.sdk.Loader`)."""
     return [Call("wt2hbm", Wt2HbmOperands.copy(source, target, size, port).encode())]

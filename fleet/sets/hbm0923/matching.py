@@ -90,14 +90,14 @@ def unstorable_bias(op: Operation, program: Program) -> str | None:
 
 
 def _is_bias(site: Site) -> bool | str:
-    """Whether the site adds one number per channel; the reason if FP16 cannot hold it."""
+    """Return whether the site adds one number per channel; the reason if FP16 cannot hold it."""
     if site.other is None or site.weight is None or not site.used_once or shape_of(site.other.type) not in _bias_shapes(site.value):
         return False
     return unstorable(site.program, site.other) or True
 
 
 def _is_residual(site: Site) -> bool:
-    """Whether the other operand is a tensor of the product's shape, not a weight."""
+    """Return whether the other operand is a tensor of the product's shape, not a weight."""
     if site.other is None or site.weight is not None or not site.used_once or not is_tensor(site.other.type):
         return False
     same = len({shape_of(v.type) for v in (site.value, site.other, site.op.results[0])}) == 1
@@ -158,7 +158,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
 
 
 def is_zero(value: SSAValue) -> bool:
-    """Whether a value is the constant 0."""
+    """Return whether a value is the constant 0."""
     owner = value.owner
     if not isinstance(owner, d.ConstantOp):
         return False

@@ -17,8 +17,6 @@ from fleet.sets.vgemm.lower.schedule import FINISH, ScheduledStep, synchronised
 from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
 
-__all__ = ["SOURCES", "ahead", "joined"]
-
 _LOADED = (MemoryType.UOP, MemoryType.WGT, MemoryType.INP, MemoryType.ACC)
 _LEFT = 0.75
 """Probability that a program's call uses what earlier ones left in a scratchpad."""
@@ -58,7 +56,7 @@ class _Bench:
         self.steps.append(emit.load(self.device, kind, base, self.source(count * size, size, data), 1, count))
 
     def _known(self, kind: MemoryType, end: int) -> bool:
-        """Whether earlier calls of a program filled the elements below `end` and they shall stay. Marks them as filled."""
+        """Return whether earlier calls of a program filled the elements below `end` and they shall stay. Marks them as filled."""
         loaded = self.place.notes.get(kind.name, 0)
         self.place.notes[kind.name] = max(loaded, end)
         return self.place.program and end <= loaded and self.rng.random() < _LEFT

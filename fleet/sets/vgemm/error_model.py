@@ -1,4 +1,4 @@
-"""How much the arithmetic on real tensors may differ from the golden (docs/vgemm.md): facts for derived bounds.
+"""Errors of the arithmetic on real tensors against the golden (docs/vgemm.md): facts for derived bounds.
 
 An activation is in fixed point with 16 fraction bits in memory. For a product it becomes INT8 with 4 fraction bits, or with as many
 as the calibrated range allows. Products and sums of these numbers are exact; on the way to the host they are rounded to float32.
@@ -16,8 +16,6 @@ from fleet.sdk.ir import FleetOp, calibration_of, op_id
 from fleet.sdk.lowering import Options
 from fleet.sets.vgemm.layout import FRACTION
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW, activation_bits
-
-__all__ = ["calibrated_bits", "error_model"]
 
 
 def error_model(ops: Sequence[FleetOp], _device: Device, options: Options) -> DeviceArithmetic:

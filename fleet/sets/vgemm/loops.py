@@ -13,8 +13,6 @@ from fleet.sets.vgemm.pads import pad, read_elements
 from fleet.sets.vgemm.shapes import Loops, factors, iterations
 from fleet.sets.vgemm.timing import FINISH_CYCLES, loop_cycles
 
-__all__ = ["Alu", "Finish", "Gemm", "alu"]
-
 _CHUNK = 1 << 14
 """Micro-operations processed at a time: bounds the memory for gathered operands."""
 
@@ -89,7 +87,7 @@ class Gemm(_Inside):
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
-        """See `fleet.sets.vgemm.legality`."""
+        """Return the first reason for a refusal (`fleet.sets.vgemm.legality`), if any."""
         found = refusal("gemm", device, fields)
         return [found[1]] if found else []
 
@@ -169,7 +167,7 @@ class Alu(_Inside):
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
-        """See `fleet.sets.vgemm.legality`."""
+        """Return the first reason for a refusal (`fleet.sets.vgemm.legality`), if any."""
         found = refusal("alu", device, fields)
         return [found[1]] if found else []
 
@@ -203,7 +201,7 @@ class Finish(_Inside):
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
-        """Nothing."""
+        """Write nothing."""
         return []
 
     @classmethod

@@ -14,8 +14,6 @@ from fleet.sets.vgemm.shapes import Transfer, columns, rows
 from fleet.sets.vgemm.timing import load_cycles, store_cycles
 from fleet.sets.vgemm.timing_timed import timed_load_cycles, timed_store_cycles
 
-__all__ = ["Load", "Store"]
-
 _NUMBERS = {MemoryType.UOP: "<u4", MemoryType.WGT: "|i1", MemoryType.INP: "|i1", MemoryType.ACC: "<i4", MemoryType.OUT: "|i1"}
 """dtype of an element's numbers, in the scratchpad of a LOAD and in DDR."""
 
@@ -42,7 +40,7 @@ class Load(Instruction):
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
-        """One block."""
+        """Copy one block from DDR into its pad, with zeros around it."""
         t = LoadOperands.decode(fields)
         size = element_bytes(device, t.memory_type)
         block = np.zeros((rows(t), columns(t), size), np.uint8)
@@ -54,7 +52,7 @@ class Load(Instruction):
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
-        """See `fleet.sets.vgemm.legality`."""
+        """Return the first reason for a refusal (`fleet.sets.vgemm.legality`), if any."""
         found = refusal("load", device, fields)
         return [found[1]] if found else []
 
@@ -111,7 +109,7 @@ class Store(Instruction):
 
     @classmethod
     def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
-        """See `fleet.sets.vgemm.legality`."""
+        """Return the first reason for a refusal (`fleet.sets.vgemm.legality`), if any."""
         found = refusal("store", device, fields)
         return [found[1]] if found else []
 

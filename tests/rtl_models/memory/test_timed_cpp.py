@@ -132,7 +132,7 @@ def test_the_core_takes_a_beat_a_cycle_and_the_return_buffer_hides_little(play: 
     """At 280 MHz the port is 1.6 times as fast; a refresh costs what the return buffer does not hold."""
     assert play(_stream(4000, 512), keys=NO_REFRESH).beats_a_cycle(64000) > 0.999
     lost = 0.28 * (260 + 2 * 14 / 0.9)  # cycles a refresh; their beats but those of the buffer are gone
-    small = play(_stream(8000, 512)).beats_a_cycle(128000)
+    small = play(_stream(8000, 512), keys={"hbm.return_beats": 16}).beats_a_cycle(128000)
     assert small == pytest.approx(1 - (lost - 16) / (0.28 * 3900), abs=0.006)
     assert play(_stream(8000, 512), keys={"hbm.return_beats": 128}).beats_a_cycle(128000) > 0.998
 

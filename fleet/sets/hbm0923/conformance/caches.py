@@ -15,8 +15,6 @@ from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.units.kv_cache import KvCache
 from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
-__all__ = ["AttentionSource", "Dat2HbmSource", "Wt2HbmSource"]
-
 
 @dataclass(frozen=True)
 class _Shape:
@@ -53,11 +51,11 @@ class _CacheSource(Source):
         return len(self.shapes(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Draw a directed shape; see `Source`."""
+        """Draw a directed shape, as `Source` asks."""
         return self._draw(device, self.shapes(device)[number], rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """Draw a random shape; see `Source`."""
+        """Draw a random shape."""
         kv, share = choice(rng, [1, 1, 2]), choice(rng, [1, 1, 2, 3])
         shape = _Shape(
             channels=choice(rng, [64, 128]), heads=kv * share, share=share,
@@ -176,12 +174,12 @@ class Wt2HbmSource(Source):
         return len(self._sizes(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Draw a directed size; see `Source`."""
+        """Draw a directed size, as `Source` asks."""
         beats, port = self._sizes(device)[number]
         return self._draw(device, beats, port, rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """Draw a random size; see `Source`."""
+        """Draw a random size."""
         beats = choice(rng, [1, 2, 3, 127, 128, 129, *numbers(rng, 60 if small else 600, 3)])
         return self._draw(device, beats, int(rng.integers(device.parameters["HbmPorts"])), rng, place)
 

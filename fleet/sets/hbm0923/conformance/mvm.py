@@ -69,11 +69,11 @@ class MvmSource(Source):
         return len(self._directed(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Draw a directed shape; see `Source`."""
+        """Draw a directed shape, as `Source` asks."""
         return self._build(device, self._directed(device)[number], rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """Draw a random shape; see `Source`."""
+        """Draw a random shape."""
         p = device.parameters
         if small:
             chin = choice(rng, [32, 64, 65, 96, 128, 129, *numbers(rng, 200, 1)])

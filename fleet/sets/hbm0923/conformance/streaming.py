@@ -20,8 +20,6 @@ from fleet.sets.hbm0923.units.norm import EPS_REGISTER, NormTensors
 from fleet.sets.hbm0923.units.pos_emb import PosEmbTensors
 from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
-__all__ = ["ActSource", "ElementwiseSource", "NormSource", "PosEmbSource", "SoftmaxSource", "StreamShape", "StreamingSource"]
-
 _EPS = (0x3727C5AC, 0x358637BD, 0x00000000, 0x3F800000)
 """1e-5, 1e-6, 0 and 1 as binary32."""
 
@@ -70,11 +68,11 @@ class StreamingSource(Source):
         return len(self._directed(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Draw a directed shape; see `Source`."""
+        """Draw a directed shape, as `Source` asks."""
         return self._draw(device, self._directed(device)[number], rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """Draw a random shape; see `Source`."""
+        """Draw a random shape."""
         sizes = [c for c in self.channels(device) if c <= 200] if small else self.channels(device)
         sizes += [255, 256] if place.program else []
         shape = StreamShape(

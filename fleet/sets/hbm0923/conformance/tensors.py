@@ -13,8 +13,6 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.units.feature import groups_of
 
-__all__ = ["LAYOUTS", "DrawnTensor", "Ends", "Tensors", "choice", "ends", "numbers", "size_class", "within_half"]
-
 LAYOUTS = ("lines outside", "surfaces outside", "gaps")
 """Surfaces of a line are adjacent; lines of a surface are adjacent; either one with unused room between rows."""
 
@@ -120,7 +118,7 @@ class Tensors:
         return DrawnTensor(base, surface, line)
 
     def alone(self, tensor: DrawnTensor, *, twice: bool = False) -> bool:
-        """Whether nothing else placed here overlaps a DDR tensor. twice: the tensor itself may be placed twice."""
+        """Return whether nothing else placed here overlaps a DDR tensor. twice: the tensor itself may be placed twice."""
         own = [r for r in self._read if r[0] == tensor.base]
         if not own:
             return False

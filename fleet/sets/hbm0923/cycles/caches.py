@@ -15,6 +15,7 @@ of their second half. tests/sets/hbm0923/test_unit_timing.py compares the model 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,8 +30,6 @@ from fleet.sets.hbm0923.cycles.streams import Channel, StreamReader, flat_bursts
 from fleet.sets.hbm0923.cycles.units import PHASES, PHASES_OF_SHORT, SHORT, Memory, UnitPort, port_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.units.feature import FeatureTensor
-
-__all__ = ["Lines", "attention_cycles", "copy_cycles", "store_cycles"]
 
 FOLLOWED_STEPS, FOLLOWED = 4096, 2048
 """Steps of attention, and pixels or beats of the others, that are simulated one by one. A port refreshes every 1,092 cycles, and
@@ -139,11 +138,10 @@ def _steps(
     refreshes = Refreshes(drawn_phases(ports, rates, SETS), rates)
     zero = np.zeros((SETS, ports))
     per_pair = cache.lines * cache.beats
-    kept = max(1, rates.buffer // BURST)
     total = min(cache.steps, FOLLOWED_STEPS)
     times: list[_Times] = []  # of the steps
     step = np.full(SETS, -float(interval))
-    ready, taken = zero, [zero]
+    ready, taken, come = zero, [zero], [0]  # of each burst: the last beat at the port, beats up to it
     for j, n in enumerate(cache.bursts()):
         k = len(times)
         if k >= total:
@@ -152,13 +150,14 @@ def _steps(
         room = k + n - fifo
         asked = (times[room - 1] + 2)[:, None] if room > 0 else np.full((SETS, ports), float(3 + j))
         begins = np.maximum(np.maximum(asked, 3.0 + j) + (rates.first if j == 0 else rates.hit) - rates.beat, ready)
-        if j >= kept:
-            begins = np.maximum(begins, taken[-1] - n)
+        if k + n > rates.buffer:  # its last beat needs the place of one in the return buffer
+            begins = np.maximum(begins, taken[bisect_left(come, k + n - rates.buffer)] - n)
         done = begins + n * rates.beat
         ready = done + refreshes.delay(begins, done)
         first = np.maximum(taken[-1] + 1, np.minimum(begins + rates.beat, ready))
         last = np.maximum(first + n - 1, ready)
         taken.append(last)
+        come.append(k + n)
         first, last = first.max(axis=1) + 2, last.max(axis=1) + 2
         for i in range(n):
             step = np.maximum(step + interval, np.maximum(first + i, last - (n - 1 - i)))

@@ -6,7 +6,7 @@ the weight buffer, the array. Outputs leave at one per cycle, and always as fast
     blocks  = ceil(CHout / Tout)         channels that a port delivers
     beats   = channel bytes / 32         cycles in which a port delivers one channel
     pixels  = ceil(CHin / 32)            DDR beats of a token
-    token   = ceil(CHin / lanes)         cycles of the array for a token and a block: beats of 64 lanes, of 32 with groups of 32
+    token   = ceil(CHin / 64)            cycles of the array for a token and a block: beats of 64 lanes
     chunk   = 4 to 32 tokens             loaded together, surface by surface: at most 32 beats of the array or 4 tokens; the
                                          last chunks shrink to single tokens
     load    = W * pixels + operands      cycles until the last activation; operands are the batch norm's words and the residual
@@ -50,7 +50,7 @@ PAGE = 4096
 MIN_GROUP = 32
 """Minimum number of inputs that share a scale."""
 SCALES_FREED = 6
-"""Cycles from a block's end to the next block, besides those of its first scales, if these could not be read earlier."""
+"""Cycles from a block's end to the first beat of the next block out of the ports, if its scales could not be read earlier."""
 LOAD_AHEAD, BN_RING, RESIDUAL_RING, RESIDUAL_LAG = 256, 32, 64, 24
 """DDR beats of activations requested ahead, after which the rings of the other streams fill too; sizes of these rings. The
 residual's ring frees its places late, because outputs are still in the pipeline and it requests whole bursts.
@@ -104,20 +104,15 @@ def operands_before(o: MvmFields, blocks: int) -> int:
     return beats
 
 
-def _halves(o: MvmFields) -> int:
-    """Return the array's cycles for a token's last beat."""
-    return 2 if o.tblk < ARRAY_LANES and (o.chin - 1) % ARRAY_LANES >= o.tblk else 1
+def first_block(o: MvmFields, load: int, token: int) -> int:
+    """Return when the array ends the first block of output channels if activations arrive at one beat per cycle.
 
-
-def _first_block(o: MvmFields, load: int, token: int) -> int:
-    """Return when the array ends the first block of output channels. load: time of the last activation."""
-    halves = _halves(o)
+    load: time of the last activation. token: the array's cycles for a token and a block.
+    """
     ends, here = 0, load - o.tokens * o.in_surfaces
     for chunk in chunks(o.chin, o.tokens):
         here += chunk * o.in_surfaces
-        # Of a single token, the beat before, which takes two cycles too, has just arrived.
-        last_beat = 2 if chunk == 1 and o.tblk < ARRAY_LANES < o.chin else halves
-        ends = max(ends + token, here - chunk + last_beat) + (chunk - 1) * token
+        ends = max(ends + token, here - chunk + 1) + (chunk - 1) * token
     return ends
 
 
@@ -147,7 +142,7 @@ def _block_behind_weights(device: Device, o: MvmFields, token: int) -> int:
     The array begins with the first codes, after their scales, or waits for the last codes that it needs, not for the padding.
     """
     scales, needed = block_weights(device, o)
-    return max(scales + o.tokens * token, needed + _halves(o) - 1 + (o.tokens - 1) * token)
+    return max(scales + o.tokens * token, needed + (o.tokens - 1) * token)
 
 
 def _scale_ring(device: Device) -> int:
@@ -163,14 +158,15 @@ def _scales(device: Device, o: MvmFields) -> tuple[int, ...]:
     return tuple(ceil_div(ceil_div(n, o.tblk), BEAT_BYTES // 2) for n in sizes)
 
 
-def _scales_late(device: Device, o: MvmFields) -> int:
-    """Return the cycles between blocks if the ring of scales has no room for the next block's first ones.
+def _block(device: Device, o: MvmFields, token: int) -> int:
+    """Return the array's cycles from the end of a block to that of the next one.
 
-    The ring covers as many inputs as the ring of codes. The array reads a block's last scales after its end; only then the next
-    ones leave the ports.
+    The ring of scales covers as many inputs as the ring of codes. If it has no room for the next block's first ones, these leave
+    the ports only when the array has read a block's last scales, after its end.
     """
     scales = _scales(device, o)
-    return SCALES_FREED + scales[0] if sum(scales) + scales[0] > _scale_ring(device) else 0
+    late = sum(scales) + scales[0] > _scale_ring(device)
+    return SCALES_FREED + _block_behind_weights(device, o, token) if late else o.tokens * token
 
 
 def _plan(device: Device, o: MvmFields) -> FollowedPlan:
@@ -185,7 +181,6 @@ def _plan(device: Device, o: MvmFields) -> FollowedPlan:
         blocks=ceil_div(o.chout, p["Tout"]),
         sharing=PIXEL_LANES // p["Tout"],
         beats=ceil_div(o.chin, ARRAY_LANES),
-        long=(2, _halves(o)) if o.tblk < ARRAY_LANES else (1, 1),
         scales=_scales(device, o),
         codes=ceil_div(o.chin, p["Tin"]) * p["Tin"] // ARRAY_LANES,
         ring=p["WtDepth"] * p["Tin"] // ARRAY_LANES,
@@ -201,16 +196,16 @@ def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS
     p = device.parameters
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
-    token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
+    token = ceil_div(o.chin, ARRAY_LANES)
     pixels = o.tokens * o.in_surfaces
     around = constants.start + constants.array + constants.write
     tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
-    if o.residual is not None and pixels + blocks * o.tokens * ceil_div(o.chin, ARRAY_LANES) <= FOLLOWED:
+    if o.residual is not None and pixels + blocks * o.tokens * token <= FOLLOWED:
         return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail
-    first = max(_first_block(o, pixels + operands_before(o, blocks), token), single_output(o, pixels))
+    first = max(first_block(o, pixels + operands_before(o, blocks), token), single_output(o, pixels))
     behind = constants.weights + _block_behind_weights(device, o, token)
     first = max(first, behind)
-    array = first + (blocks - 1) * (o.tokens * token + _scales_late(device, o))
+    array = first + (blocks - 1) * _block(device, o, token)
     ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
     weights = max((blocks - 1) * beats + behind, first + (blocks - 1) * beats - ring + constants.weights)
     reads = pixels

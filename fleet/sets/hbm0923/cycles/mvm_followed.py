@@ -15,8 +15,6 @@ from fleet.sdk.dram_port import IdealPort
 from fleet.sets.hbm0923.cycles.streams import Burst, Channel, StreamReader, flat_bursts
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 
-__all__ = ["FollowedPlan", "Stream", "last_issue"]
-
 DAT_RING, BN_RING, RES_RING = 256, 32, 64
 DAT_BURST, OPERAND_BURST = 64, 16
 FIRST_WEIGHT = 4
@@ -41,8 +39,8 @@ class FollowedPlan(NamedTuple):
     """An instruction's sizes.
 
     surfaces: of activations. chunks: tokens that are loaded together. sharing: blocks of outputs per surface. beats: of the array
-    per token; long: cycles of a beat, and of the last one. scales: their beats before each `GROUP_BEATS`. codes: beats that a block
-    stores. ring, scale_ring: beats that the buffers hold. bn: address and beats, 0 without.
+    per token. scales: their beats before each `GROUP_BEATS`. codes: beats that a block stores. ring, scale_ring: beats that the
+    buffers hold. bn: address and beats, 0 without.
     """
 
     tokens: int
@@ -51,7 +49,6 @@ class FollowedPlan(NamedTuple):
     blocks: int
     sharing: int
     beats: int
-    long: tuple[int, int]
     scales: tuple[int, ...]
     codes: int
     ring: int
@@ -158,7 +155,7 @@ def last_issue(p: FollowedPlan) -> int:
             last = beat == p.beats - 1
             first, stride = places[token]
             pixel = first + min(2 * beat + 1, p.surfaces - 1) * stride
-            now = max(now + 1, reads.beat(0, pixel), weights.here(block * p.codes + beat)) + p.long[last] - 1
+            now = max(now + 1, reads.beat(0, pixel), weights.here(block * p.codes + beat))
             if last:
                 now = max(now, reads.beat(2, output), reads.beat(1, 2 * surface + 1) if p.bn[1] else 0)
             if last_token:

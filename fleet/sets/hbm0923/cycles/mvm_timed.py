@@ -36,14 +36,13 @@ from fleet.sets.hbm0923.cycles.mvm import (
     LOAD_AHEAD,
     block_weights,
     chunks,
+    first_block,
     mvm_cycles,
     operands_before,
     single_output,
 )
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import bn_bytes
-
-__all__ = ["SETS", "PortRates", "Refreshes", "drawn_phases", "port_rates", "timed_cycles"]
 
 SETS, SETS_OF_LONG = 256, 64
 """Sets of refresh phases for the mean: it matters which ports refresh together, and a short instruction meets few refreshes. An
@@ -210,7 +209,7 @@ def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets
     if source == "onchip":
         beats = before + behind
         operands = here + beats + refreshes.delay(here, here + beats) if beats else np.zeros(sets)
-        return np.maximum(_array_follows(o, token), operands)
+        return np.maximum(first_block(o, pixels, token), operands)
     ends = np.zeros(sets)
     outputs, waiting = 0, -ddr.batch  # results of the previous chunk; those of them that are written meanwhile
     whole = chunks(o.chin, o.tokens)[0]
@@ -234,15 +233,6 @@ def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets
     return np.maximum(ends, here + behind)
 
 
-def _array_follows(o: MvmFields, token: int) -> int:
-    """Return when the array ends the first block of output channels, if activations arrive at one beat per cycle from time 0."""
-    ends, here = 0, 0
-    for chunk in chunks(o.chin, o.tokens):
-        here += chunk * o.in_surfaces
-        ends = max(ends + token, here - chunk + 1) + (chunk - 1) * token
-    return ends
-
-
 def timed_cycles(device: Device, o: MvmFields) -> int:
     """Return the cycles from start to commit with `--memory timed`, the mean over refresh phases.
 
@@ -254,7 +244,7 @@ def timed_cycles(device: Device, o: MvmFields) -> int:
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES["hbm"]
     needs = (beats, *block_weights(device, o))
-    token = ceil_div(o.chin, min(ARRAY_LANES, o.tblk))
+    token = ceil_div(o.chin, ARRAY_LANES)
     sets = SETS if blocks * beats <= FOLLOWED_BURSTS * BURST else SETS_OF_LONG
     first = _loads(o, dram(device, "ddr"), device.clock_mhz, token, blocks, sets)
     ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]

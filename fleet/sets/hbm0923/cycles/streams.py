@@ -14,8 +14,6 @@ from fleet.sdk.dram_port import IdealPort, TimedPort
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.units.feature import FeatureTensor
 
-__all__ = ["Burst", "Channel", "StreamReader", "flat_bursts", "row_bursts", "surface_bursts"]
-
 MAX_BURST = 32
 """DDR beats that the SFU and elementwise request at once; bursts stay in aligned windows of this size."""
 ANSWER = 2
@@ -79,7 +77,7 @@ class StreamReader:
         self._popped.append(cycle)
 
     def asks(self, cycle: int) -> bool:
-        """Whether a burst is requested in this cycle."""
+        """Return whether a burst is requested in this cycle."""
         if self.next is None:
             return False
         while self._popped and self._popped[0] < cycle:

@@ -1,4 +1,4 @@
-"""What patterns ask about an operation's tensors: whether they can be features in memory, at which address, in which tiles."""
+"""Questions of patterns about an operation's tensors: whether they can be features in memory, at which address, in which tiles."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def no_feature(*values: SSAValue) -> str | None:
 
 
 def same_shapes(*values: SSAValue) -> bool:
-    """Whether all values have one shape, so that nothing broadcasts."""
+    """Return whether all values have one shape, so that nothing broadcasts."""
     return len({shape_of(v.type) for v in values}) == 1
 
 

@@ -36,7 +36,7 @@ class MvmWeights:
 
 
 def is_finite(x: np.ndarray) -> bool:
-    """Whether no FP16 of x is infinite or NaN; takes a third of the time of `isfinite` on float64."""
+    """Return whether no FP16 of x is infinite or NaN; takes a third of the time of `isfinite` on float64."""
     return bool((x.view(np.uint16) & np.uint16(0x7FFF)).max() < _INFINITY16)
 
 

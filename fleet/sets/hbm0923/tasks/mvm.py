@@ -15,7 +15,7 @@ INDEX_BYTES = 4
 
 
 def has_argmax(call: TaskCall) -> bool:
-    """Whether the call also returns indices."""
+    """Return whether the call also returns indices."""
     return flag(call, "arg_max")
 
 

@@ -1,4 +1,4 @@
-"""What tasks ask of a graph's operands: their sizes as counts, where they stand, and that they are what an instruction takes."""
+"""Questions of tasks about a graph's operands: sizes as counts, places, and whether an instruction takes them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def known(value: Number, call: TaskCall, what: str) -> int:
 
 
 def same(a: Number, b: Number) -> bool:
-    """Whether two numbers are the same in every step, as far as simplifying shows it."""
+    """Return whether two numbers are the same in every step, as far as simplifying shows it."""
     difference = dim(a - b)
     return not isinstance(difference, Expr) and difference == 0
 
@@ -56,7 +56,7 @@ class FeatureOperand:
 
 
 def feature(call: TaskCall, operand: TaskOperand, what: str) -> FeatureOperand:
-    """An operand as a feature. Raises DeviceError for one that is none."""
+    """Return an operand as a feature. Raises DeviceError if it is not one."""
     if operand.space not in {"ddr", ONCHIP} or operand.dtype != "float16" or len(operand.shape) != 3:
         shape = ", ".join(str(d) for d in operand.shape)
         raise refused(

@@ -29,7 +29,7 @@ def _pair(call: TaskCall) -> tuple[FeatureOperand, FeatureOperand]:
 
 
 def is_layer_norm(call: TaskCall) -> bool:
-    """Whether the mean is subtracted. The public compiler has one operator with attribute `rms` for both norms."""
+    """Return whether the mean is subtracted. The public compiler has one operator with attribute `rms` for both norms."""
     return call.op.endswith("layer_norm") and not call.attrs.get("rms", 0)
 
 

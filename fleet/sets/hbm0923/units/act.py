@@ -77,7 +77,7 @@ class Act(UnitInstruction[ActTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: ActTensors, memory: Memory) -> Sequence[Write]:
-        """Compute the writes."""
+        """Return the writes of the results."""
         table = np.asarray(memory.view("ddr", o.table_addr, TABLE_BYTES)).view("<f2")[: 3 * SEGMENTS].reshape(3, SEGMENTS)
         y = piecewise(o.source.load(memory), table)
         blank(y, o.channels)

@@ -32,7 +32,7 @@ class ElementwiseTensors(operands.ElementwiseOperands):
 
     @property
     def sources(self) -> tuple[FeatureTensor, FeatureTensor]:
-        """A and B."""
+        """Operands A and B."""
         a = FeatureTensor(self.a_addr, self.a_surface, self.a_line, self.surfaces, self.lines, self.tokens, self.a_onchip)
         b = FeatureTensor(self.b_addr, self.a_surface, self.a_line, self.surfaces, self.lines, self.tokens, self.b_onchip)
         return a, b

@@ -10,8 +10,6 @@ from fleet.sdk import Device, Instruction, Memory, Range, Write
 from fleet.sets.hbm0923.cycles.units import Memory as Timing
 from fleet.sets.hbm0923.units.refusals import Refusal, first_refusal, given
 
-__all__ = ["UnitInstruction", "UnitOperands"]
-
 
 class UnitOperands(Protocol):
     """The decoded registers of one instruction."""
@@ -25,7 +23,7 @@ class UnitOperands(Protocol):
         ...
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Return the cycles from start to commit; see `fleet.sets.hbm0923.cycles.units` and `fleet.sets.hbm0923.cycles.caches`."""
+        """Return the cycles from start to commit (`fleet.sets.hbm0923.cycles`, modules `units` and `caches`)."""
         ...
 
 
@@ -65,7 +63,7 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
-        """See docs/arithmetic.md. The fields must be legal."""
+        """Compute the results as docs/arithmetic.md has them. The fields must be legal."""
         return cls.compute(device, cls.decode(fields), memory)
 
     @classmethod
@@ -90,7 +88,7 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
-        """See `fleet.sets.hbm0923.cycles.units` and `cache_timing`."""
+        """Return the cycles with ideal memory (`fleet.sets.hbm0923.cycles`)."""
         return cls.decode(fields).cycles(device)
 
     @classmethod

@@ -12,8 +12,6 @@ from fleet.sets.vgemm.operands import AluOp, AluOperands, GemmOperands, LoadOper
 from fleet.sets.vgemm.pads import element_bytes, pad
 from fleet.sets.vgemm.shapes import Transfer, columns, rows
 
-__all__ = ["SPACES", "Uop", "Uops", "alu", "finish", "gemm", "load", "store", "uop_bytes"]
-
 SPACES = {MemoryType.UOP: "uop", MemoryType.WGT: "wgt", MemoryType.INP: "inp", MemoryType.ACC: "acc", MemoryType.OUT: "acc"}
 
 Uop = tuple[int, int, int]
@@ -119,7 +117,7 @@ def alu(
 ) -> ScheduledStep:  # fmt: skip
     """Return an ALU with the listed micro-operations. imm None: of two accumulators. Raises DeviceError if imm exceeds 16 bits."""
     if imm is not None and not -(1 << 15) <= imm < 1 << 15:
-        raise DeviceError(f"{imm} is no immediate of 16 bits", where=f"{device.name}, alu {op.name}")
+        raise DeviceError(f"{imm} is not an immediate of 16 bits", where=f"{device.name}, alu {op.name}")
     place = uops.place(listed)
     body = AluOperands(
         uop_begin=place[0], uop_end=place[1], iter_out=extents[0], iter_in=extents[1], dst_out=dst[0], dst_in=dst[1],

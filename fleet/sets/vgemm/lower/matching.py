@@ -26,8 +26,6 @@ _ALU: Mapping[type[d.FleetOp], AluOp] = {
     d.FloorDivOp: AluOp.SHR,
 }
 
-__all__ = ["ConvolutionWindow", "ProductChain", "find_chain"]
-
 
 @dataclass(frozen=True)
 class ConvolutionWindow:
@@ -91,7 +89,7 @@ def _step(site: Site) -> tuple[AluOp, int]:
 
 
 def _is_step(site: Site) -> bool:
-    """Whether ALU can do it: an immediate of 16 bits, a division by a power of two; for real numbers only ReLU."""
+    """Return whether ALU can do it: an immediate of 16 bits, a division by a power of two; for real numbers only ReLU."""
     number = site.number
     if number is None or not float(number).is_integer():
         return False
@@ -103,7 +101,7 @@ def _is_step(site: Site) -> bool:
 
 
 def _adds(site: Site, shape: tuple[int, ...]) -> bool:
-    """Whether a value of this shape is added to sums that keep their shape."""
+    """Return whether a value of this shape is added to sums that keep their shape."""
     sums, result = shape_of(site.value.type), shape_of(site.op.results[0].type)
     return site.other is not None and shape_of(site.other.type) == shape and sums == result
 
@@ -120,7 +118,7 @@ def _is_residual(site: Site) -> bool:
 
 
 def _fits(value: SSAValue, program: Program) -> bool:
-    """Whether a real value may be in fixed point: a number in range, or activations.
+    """Return whether a real value may be in fixed point: a number in range, or activations.
 
     Values computed from weights alone are weights, which no product adds; a mask of infinities is an example.
     """

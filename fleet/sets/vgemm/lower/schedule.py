@@ -16,8 +16,6 @@ from fleet.sets.vgemm.legality import module_of
 from fleet.sets.vgemm.operands import FinishOperands
 from fleet.sets.vgemm.shapes import Loops, Transfer
 
-__all__ = ["FINISH", "MAX_TOKENS", "QUEUES", "ByteSpan", "ScheduledStep", "synchronised"]
-
 MAX_TOKENS = 63
 """Maximum number of tokens in a queue, counted in program order."""
 
@@ -41,7 +39,7 @@ class ByteSpan:
     end: int
 
     def meets(self, other: ByteSpan) -> bool:
-        """Whether the spans overlap."""
+        """Return whether the spans overlap."""
         return self.space == other.space and self.start < other.end and other.start < self.end
 
 
@@ -55,7 +53,7 @@ class ScheduledStep:
     writes: tuple[ByteSpan, ...] = ()
 
     def after(self, earlier: ScheduledStep) -> bool:
-        """Whether it must wait for an earlier step."""
+        """Return whether it must wait for an earlier step."""
         pairs = ((self.reads, earlier.writes), (self.writes, earlier.reads), (self.writes, earlier.writes))
         return any(a.meets(b) for mine, its in pairs for a in mine for b in its)
 

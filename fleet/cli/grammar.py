@@ -28,8 +28,6 @@ from click.shell_completion import CompletionItem
 from fleet.core.codec import Json
 from fleet.errors import ExitCode, FleetError
 
-__all__ = ["ENGINES", "Duration", "equip"]
-
 ENGINES = "--engines"
 
 _OLD: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -71,7 +69,7 @@ class Duration(click.ParamType):
         seconds = float(found[1]) * _UNITS[found[2] or "s"] if found else math.nan
         if not math.isfinite(seconds) or (seconds <= 0 and not self.zero):
             words = "0 or more" if self.zero else "more than 0"
-            self.fail(f"{value!s:.40} is no duration of {words}: give 90, 90s, 5m or 1h", param, ctx)
+            self.fail(f"{value!s:.40} is not a duration of {words}: give 90, 90s, 5m or 1h", param, ctx)
         return seconds
 
 
@@ -184,7 +182,7 @@ def equip(command: click.Command, words: str) -> click.Command:
         return command
     if "--json" not in known:
         command.params.append(
-            click.Option(["--json"], is_flag=True, expose_value=False, callback=_note_json, help="What is printed, as JSON.")
+            click.Option(["--json"], is_flag=True, expose_value=False, callback=_note_json, help="Print the result as JSON.")
         )
         command.callback = _enveloped(command.callback, words)
     command.params.append(

@@ -140,7 +140,7 @@ def calibration_options(function: _F) -> _F:
             ),
             click.option(
                 "--ranges", type=click.Choice(["minmax", "percentile", "entropy"]), default="percentile", show_default=True,
-                help="How a tensor's range is chosen of what --calibrate shows.",
+                help="Method of choosing a tensor's range from the data of --calibrate.",
             ),
         ]
     ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a command was asked, as data for its result; and a request that is run again."""
+"""Requests as data: of a command, for its result, and of a stored result, to run it again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import click
 
 from fleet.cosim.run_request import RunRequest
-
-__all__ = ["again", "own_request"]
 
 
 def own_request() -> RunRequest | None:

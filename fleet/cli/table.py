@@ -57,9 +57,16 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
         f"{run.elapsed_s:.3f}",
     )
     click.echo(_line(cells))
+    if isinstance(calls := run.meta.get("host_calls"), Mapping):
+        click.echo(f"  the host computed {len(calls)} of {run.name}'s {len(run.placement)} operations: {_named(list(calls))}")
     build = run.counters.get("rtl_build_seconds", 0.0)
     if build >= _BUILT_S:
         click.echo(_line((f"{run.name} build", "once", *["-"] * 5, f"{build:.1f}")))
+
+
+def _named(ids: Sequence[str]) -> str:
+    rest = len(ids) - _VALUES
+    return ", ".join(ids[:_VALUES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def estimated_cycles(run: EngineRun) -> int | None:
@@ -79,7 +86,9 @@ def _extent(comparison: Comparison) -> str:
     if comparison.kind == "bits":
         return f"{len(comparison.commits)} instruction commits, {comparison.bytes:,} bytes, every bit"
     rows = comparison.operations
-    text = f"{len(rows)} operations, {comparison.elements:,} elements"
+    lines = "line" if comparison.printed == 1 else "lines"
+    printed = f", {comparison.printed:,} printed {lines} alike" if comparison.printed else ""
+    text = f"{len(rows)} operations, {comparison.elements:,} elements{printed}"
     ratios = [r.held.worst_ratio for r in rows if r.held is not None and math.isfinite(r.held.worst_ratio)]
     if comparison.kind == "bound":
         worst = f", worst error / derived bound {max(ratios):.2g}" if ratios else ""
@@ -148,7 +157,7 @@ def advice_lines(result: CosimResult) -> list[str]:
         worst = sorted(low, key=lambda r: r.cumulative.sqnr_db)[:3]
         words = ", ".join(f"{r.op} {r.cumulative.sqnr_db:.1f} dB" for r in worst)
         lines = [
-            f"{first.cumulative.sqnr_db:.0f} dB after {first.op}, the first below {_LEAST_DB:.0f} ({run.name}); worst: {words}"
+            f"{first.cumulative.sqnr_db:.1f} dB after {first.op}, the first below {_LEAST_DB:.0f} ({run.name}); worst: {words}"
         ]
         request = result.identity.request
         if request is not None and request.is_command("cosim") and "--calibrate" not in request.arguments:
@@ -219,7 +228,7 @@ def as_json(result: CosimResult, files: Mapping[str, str]) -> dict[str, Json]:
     comparisons = [
         {
             "name": c.name, "kind": c.kind, "verdict": c.verdict, "reasons": list(c.reasons), "elements": c.elements,
-            "bytes": c.bytes, "ways": encode(c.ways) if c.kind == "bound" else None,
+            "bytes": c.bytes, "printed": c.printed, "ways": encode(c.ways) if c.kind == "bound" else None,
             "worst_ratio": max((number(r.held.worst_ratio) or 0.0 for r in c.operations if r.held is not None), default=None),
         }
         for c in result.comparisons

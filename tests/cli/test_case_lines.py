@@ -22,7 +22,7 @@ engines = ["vm", "cpython"]
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('["vm", "cpython"]', '[\n  "vm",\n  "rtk",\n]', "c.toml:8: no engine 'rtk'; choose among cpython"),
+        ('["vm", "cpython"]', '[\n  "vm",\n  "rtk",\n]', "c.toml:8: no engine 'rtk'; choose among aarch64, cpython"),
         ("[[runs]]\n", '[[runs]]\n[[runs]]\nseeds = [1]\nengines = ["vm", "wm"]\n', "c.toml:10: no engine 'wm'"),
         ('"cpython"]', '"iss"]', "c.toml:6: engine 'iss' needs a device"),
         ('"cpython"]\n', '"iss"]\ndevices = ["hbm_tiny"]\n', "c.toml:7: no device 'hbm_tiny'; known devices: hbm0923"),

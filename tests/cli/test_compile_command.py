@@ -87,7 +87,7 @@ def test_seeds_refuse_in_one_line() -> None:
         code, out, err = seeds("--target-backend", backend, SAMPLE)
         assert (code, out) == (2, "")
         assert err.count("\n") == 1
-        assert f"no code is made for {backend}" in err
+        assert ("fleet launches no CUDA" if backend == "cuda" else f"no code is made for {backend}") in err
     for wrong in (("--nonsense", SAMPLE), ("missing.py",), ("--compile-to", "ir", "--emitAST", SAMPLE), ()):
         code, _, err = seeds(*wrong)
         assert code == 2
@@ -146,7 +146,7 @@ def test_validation_compares_and_can_fail(fleet: Fleet, tmp_path: Path) -> None:
     assert ran.code == 0
     assert "vm-vs-cpython" in ran.out
     assert "llvm-cpu-vs-vm" in ran.out
-    (tmp_path / "none.py").write_text("print(3)\n")
+    (tmp_path / "none.py").write_text("x = 3\n")
     assert fleet("compile", "--validation", "none.py").code == 1  # nothing that could be compared
 
 

@@ -34,7 +34,7 @@ def test_a_stored_program_is_run_again(stored: Path, monkeypatch: pytest.MonkeyP
     ("arguments", "said"),
     [
         (["--engines", "vm,tpu"], "no engine 'vm'; choose among interp, riscv, iss"),
-        (["--budget", "nan"], "nan is no duration"),
+        (["--budget", "nan"], "nan is not a duration"),
         (["absent.py"], "not a stored program"),
         (["--programs", "0"], "--programs"),
     ],

@@ -90,10 +90,10 @@ def test_options_of_the_program_are_its_own(fleet: Fleet, refused: Refused, tmp_
     [
         (("--device", "nope", "program"), ("no device 'nope'",)),
         (("--device", "hbm_small", "absent"), ("absent", "no such program", "fleet host build")),
-        (("--device", "hbm_small", "main.cpp"), ("main.cpp", "no program that can be started")),
+        (("--device", "hbm_small", "main.cpp"), ("main.cpp", "is not a program that can be started")),
         (("--device", "hbm_small", "--check", "program"), ("--check", "--engines rtl")),
         (("--device", "hbm_small", "--engines", "rtl", "--memory", "fast", "program"), ("no memory model 'fast'",)),
-        (("--device", "hbm_small", "--ddr-base", "top", "program"), ("'top' is no number",)),
+        (("--device", "hbm_small", "--ddr-base", "top", "program"), ("'top' is not a number",)),
         (("--device", "hbm_small", "--timeout", "0", "program"), ("timeout",)),
     ],
 )

@@ -6,12 +6,11 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from nightly_jobs import made, small
 
 from fleet.cli.sets import init
 from fleet.isa.scaffold.render import TEMPLATES
@@ -23,14 +22,6 @@ FILES = {
     "cron": "nightly.cron",
     "slurm": "nightly.sbatch",
 }
-
-
-def made(folder: Path, *kinds: str) -> Path:
-    """A workspace with these jobs."""
-    arguments = [str(folder), "--device", "hbm_small", *(word for kind in kinds for word in ("--ci", kind))]
-    done = CliRunner().invoke(init.command, arguments, catch_exceptions=False, standalone_mode=False)
-    assert done.return_value == 0, done.output
-    return folder
 
 
 def test_every_kind_has_a_template_and_is_offered() -> None:
@@ -110,29 +101,7 @@ def test_a_night_that_is_ended_is_collected(tmp_path: Path) -> None:
     assert (workspace / "collected").exists()
 
 
-CASE = """
-name = "tiny"
-model = "../../models/example.py:forward"
-golden = false
-engines = ["vm", "cpython"]
-[[runs]]
-seeds = [0]
-"""
 NOTHING = "#!/bin/sh\nexit 0\n"
-
-
-def small(folder: Path, kind: str) -> Path:
-    """A workspace with a case that needs no hardware, and the environment's own programs where the job finds them."""
-    workspace = made(folder, kind)
-    (workspace / "sim" / "test_conformance.py").unlink()
-    (workspace / "sim" / "cases" / "example.toml").write_text(CASE)
-    tools = workspace / ".venv" / "bin"
-    tools.mkdir(parents=True)
-    for name, module in (("pytest", "pytest -p no:cacheprovider"), ("fleet", "fleet.cli.main")):
-        text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)} -m {module} "$@"\n'
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
-    return workspace
 
 
 def steps(workspace: Path, kind: str) -> list[str]:

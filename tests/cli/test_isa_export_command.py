@@ -134,7 +134,7 @@ def test_a_list_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture
     (Path("out") / LIST).write_text(text)
     assert main(["isa", "export", "vgemm", "--format", "c", "--report", "out"]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"fleet: out/{LIST}: is no list of exported files (")
+    assert told.startswith(f"fleet: out/{LIST}:{'1:' if text == '{' else ''} is not a list of exported files (")
     assert "; remove it, or choose another" in told
     assert Path("kept").read_text() == "mine"
     assert len(contents(Path("out"))) == 1

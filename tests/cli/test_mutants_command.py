@@ -33,7 +33,7 @@ def refused(
 
 def test_what_is_not_there_is_refused(refused: Callable[..., str]) -> None:
     assert "no instruction set and no device is called 'nosuch'" in refused("nosuch")
-    assert "'sums' is no place" in refused("vgemm_small", "--over", "rtl,sums")
+    assert "'sums' is not a place" in refused("vgemm_small", "--over", "rtl,sums")
     assert "--count" in refused("vgemm_small", "--count", "0")
 
 
@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_written_is_told_first(option: str, refused: Cal
 
 def test_a_damaged_report_is_told_first(refused: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "mutants.json").write_text("{")
-    assert "mutants.json: no report of mutants" in refused("vgemm_small", "--report", str(tmp_path))
+    assert "mutants.json:1: no report of mutants" in refused("vgemm_small", "--report", str(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["x = [", "x = 1", "survivor = 3"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def test_collect_accept_compare_and_list(tmp_path: Path, fleet: Fleet, refused: 
     assert ran.code == 1
     assert "1 slower" in (tmp_path / "comment.md").read_text()
     assert json.loads(fleet("night", "compare", "last", "last", "--json").out)["worse"] is False
-    refused("night", "compare", "last", "nosuch", words=("is no night, branch or revision", night_id(27)))
+    refused("night", "compare", "last", "nosuch", words=("is not a night, branch or revision", night_id(27)))
     listed = fleet("night", "list").out.splitlines()
     assert [line.split()[0] for line in listed] == [night_id(0), night_id(1), night_id(27)]
     assert "1 moved" in listed[2]
@@ -140,3 +141,22 @@ def test_a_run_for_git_bisect_leaves_with_125(case: Path, fleet: Fleet) -> None:
     assert fleet("case", "run", "one").code == 4
     assert fleet("case", "run", "one", "--bisect").code == 125
     assert fleet("case", "run", "gone", "--bisect").code == 125
+
+
+def test_the_first_figures_hold_in_a_checkout_without_nights(tmp_path: Path, fleet: Fleet, refused: Refused) -> None:
+    where = night_dir(tmp_path)
+    write(where, 0, [run(memory="fixed"), run(), run(memory="timed")])
+    assert fleet("night", "collect").code == 0
+    words = ["night", "accept", "*", "--metric", "cycles", "--reason", "the first night", "--owner", "ada"]
+    refused(*words, words=("no cycles of it moved",))
+    ran = fleet(*words, "--first")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "sim/baselines.toml").read_text()
+    assert text.count("[[accepted]]") == 2, "a timed memory answers when it pleases"
+    refused(*words, "--first", words=("no cycles of it is new", "memory ideal or fixed"))
+    shutil.rmtree(where / "night")
+    write(where, 1, [run(memory="fixed", day=1), changed(run(day=1), cycles=1600.0), run(memory="timed", day=1)])
+    ran = fleet("night", "collect")
+    assert ran.code == 1
+    assert "moved: cycles rtl of digits[small-ideal-0]: 1,000 -> 1,600" in ran.out
+    assert "digits[small-fixed-0]" not in ran.out

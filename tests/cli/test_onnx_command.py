@@ -85,14 +85,12 @@ def test_a_case_names_an_onnx_model(folder: Path, capsys: pytest.CaptureFixture[
         (["run", "m.onnx", "--weights", "x.npz"], "weights in it"),
         (["compile", "--emit", "ir", "--dynamic", "Q", "m.onnx"], "no dimension of an input is called 'Q'"),
         (["run", "m.onnx", "--engines", "cpython"], "no Python source"),
-        (["run", "u.onnx", "--engines", "riscv"], "float16"),
         (["run", "m.onnx", "--input", "wrong.npz"], "the model's arguments are x"),
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, arguments: list[str], what: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("bad.onnx").write_bytes(b"not a model")
     np.savez("wrong.npz", z=np.ones(3))
-    save("u.onnx", [helper.make_node("Add", ["x", "x"], ["y"])], {"x": (TensorProto.FLOAT16, 3)}, ["y"], {})
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert what in error

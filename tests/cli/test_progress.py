@@ -72,7 +72,9 @@ def test_cycles_of_an_engine_without_a_clock_are_marked(capsys: pytest.CaptureFi
     from fleet.cli.table import estimated_cycles, print_engine
 
     empty = {f.name: None for f in fields(EngineRun)}
-    iss = EngineRun(**{**empty, "name": "iss", "status": "ran", "counters": {"cycles_estimate": 594.2}, "elapsed_s": 0.1})  # pyright: ignore[reportArgumentType]
+    iss = EngineRun(
+        **{**empty, "name": "iss", "status": "ran", "counters": {"cycles_estimate": 594.2}, "elapsed_s": 0.1, "meta": {}}
+    )  # pyright: ignore[reportArgumentType]
     rtl = replace(iss, name="rtl", cycles=600)
     assert estimated_cycles(iss) == 594
     assert estimated_cycles(rtl) is None
@@ -92,7 +94,10 @@ def test_a_build_has_a_row_of_its_own(capsys: pytest.CaptureFixture[str]) -> Non
     empty: dict[str, Any] = {f.name: None for f in fields(EngineRun)}
     for build in (131.2, 0.4):
         print_engine(
-            EngineRun(**{**empty, "name": "rtl", "status": "ran", "counters": {"rtl_build_seconds": build}, "elapsed_s": 0.5}), None
+            EngineRun(
+                **{**empty, "name": "rtl", "status": "ran", "counters": {"rtl_build_seconds": build}, "elapsed_s": 0.5, "meta": {}}
+            ),
+            None,
         )
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [(r[0], r[-1]) for r in rows] == [("rtl", "0.500"), ("rtl", "131.2"), ("rtl", "0.500")]

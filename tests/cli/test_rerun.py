@@ -31,6 +31,8 @@ def test_a_run_is_made_again(fleet: Fleet, tmp_path: Path) -> None:
     assert told["verdict"] == after.verdict
     assert {name for name, engine in told["engines"].items() if engine["status"] == "ran"} == {"vm", "cpython"}
     assert after.identity.inputs_hash == before.identity.inputs_hash
+    assert after.identity.request is not None
+    assert after.identity.request.arguments.count("--report") == 1
     assert after.data.samples == 3
     assert after.identity.date >= before.identity.date
 

@@ -101,7 +101,7 @@ def test_a_case_means_its_last_stored_result(wrong: pytest.MonkeyPatch, tmp_path
         (["broken"], "holds no stored result"),
         (["broken/stream.json"], "not a stored result"),
         (["other/stream.json"], "stream has schema 1, this fleet reads 2"),
-        ([NAME, "--budget", "0"], "0 is no duration"),
+        ([NAME, "--budget", "0"], "0 is not a duration"),
         ([NAME, "--memory", "sometimes"], "sometimes"),
         (["model/result.json"], "arrays cannot be read"),
     ],

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import synthetic_results as synthetic
 from browser import CHROMIUM, Page, browser
+from synthetic_sweep import swept_outcome
 
 sys.path.append(str(Path(__file__).parents[1] / "night"))
 from nights_made import at, changed, failed, night_id, run, write
@@ -34,6 +35,7 @@ from fleet.report.regression.faults import write_faults_report
 from fleet.report.regression.mutants import write_mutants
 from fleet.report.regression.night import write_night
 from fleet.report.regression.streams import StreamReport, StreamRun, write_stream_report
+from fleet.report.regression.sweep import write_sweep
 from fleet.report.run.divergence import write_divergence
 from fleet.report.run.generation import store_generation
 from fleet.report.run.page import store_report
@@ -61,6 +63,7 @@ PAGES = {
     "coverage": "coverage/index.html",
     "mutants": "mutants/index.html",
     "conformance": "conformance/index.html",
+    "sweep": "sweep/index.html",
     "divergence": "failing/why.html",
     "index": "index.html",
     "help": "help/reading-a-report.html",
@@ -138,6 +141,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     met = {"add": InstructionAccount(cases=30, executed=30, modes={"relu": 20, "none": 10})}
     settings = {f"chip/{m}/regs/add": SettingAccount(30, 960, 0) for m in ("ideal", "stall", "timed")}
     write_conformance(ConformanceCoverage(met, settings, costs, cases=30, runs=90, kinds={"random": 30}), out / "conformance")
+    write_sweep(swept_outcome(), out / "sweep")
     return out
 
 

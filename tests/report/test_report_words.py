@@ -49,7 +49,7 @@ def test_one_line_a_reason_with_its_operations_named_together() -> None:
     result = with_comparison(result, "iss-vs-vm-rounded", not_compared=missing)
     found = gaps(result)
     assert [g.why for g in found] == ["engine cpython was not asked for", why]
-    assert found[1].comparisons == ("iss against vm (weights as stored)", "iss against vm")
+    assert found[1].comparisons == ("iss against vm-rounded (weights as stored)", "iss against vm")
     assert found[1].things == tuple(n.what for n in missing)
     assert found[1].names == "op.0, op.1, op.2, op.3, op.4, ... (9)"
     # A stored result that says everything a second time, for the run, is shown once.
@@ -135,8 +135,8 @@ def test_no_difference_no_histogram(tmp_path: Path) -> None:
     before = Page.read(write_report(result, tmp_path / "a").html)
     after = Page.read(write_report(with_comparison(result, "iss-vs-vm-rounded", operations=same), tmp_path / "b").html)
     floats = sum(r.cumulative.elements for r in same if r.reference_dtype == "float32")
-    assert f"iss and vm (weights as stored) are identical: no float of {floats:,} differs." in after.text
-    assert "iss and vm (weights as stored) are identical" not in before.text
+    assert f"iss and vm-rounded (weights as stored) are identical: no float of {floats:,} differs." in after.text
+    assert "iss and vm-rounded (weights as stored) are identical" not in before.text
     assert len([1 for tag, _ in after.tags if tag == "svg"]) == len([1 for tag, _ in before.tags if tag == "svg"]) - 1
 
 

@@ -56,7 +56,7 @@ class _BrokenSet:
 
 @dataclass(frozen=True)
 class _Listing:
-    """What `--json` prints."""
+    """The JSON document of `--json`."""
 
     instruction_sets: tuple[_ListedSet, ...]
     broken: tuple[_BrokenSet, ...]

@@ -13,7 +13,7 @@ import click
 @click.argument("run_b", type=click.Path(path_type=Path))
 @click.option("--json", "machine", is_flag=True, help="Machine-readable.")
 def command(run_a: Path, run_b: Path, machine: bool) -> int:
-    """What changed from RUN_A to RUN_B (report folders): hashes, tools, verdict, accuracy, cycles, errors.
+    """Compare RUN_A with RUN_B (report folders): hashes, tools, verdict, accuracy, cycles, errors.
 
     Exit code 0 when RUN_B's verdict is no worse than RUN_A's, else 1.
     """

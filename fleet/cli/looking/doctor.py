@@ -18,7 +18,7 @@ import sysconfig
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fleet.engines.rtl_sim.tools import MINIMUM, how_to_get
+from fleet.engines.rtl_sim.tools import ICARUS_HINT, MINIMUM, YOSYS_HINT, how_to_get
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,14 @@ def _verilator() -> DoctorFinding:
             return DoctorFinding("verilator", text, True, "engine rtl")
         too_old = too_old or f"{text}, too old: 5.036 is the oldest that cocotb 2 accepts"
     return DoctorFinding("verilator", too_old or "missing", False, "engine rtl", how_to_get())
+
+
+def _other_simulator(name: str, simulator: str, hint: str) -> DoctorFinding:
+    needed_by = f"fleet isa replay --simulator {simulator}"
+    path = shutil.which(name)
+    if path is None:
+        return DoctorFinding(name, "missing", False, needed_by, hint, optional=True)
+    return DoctorFinding(name, f"{_version_of([path, '-V'])} ({path})", True, needed_by)
 
 
 def _mlir() -> DoctorFinding:
@@ -152,14 +160,18 @@ def examine() -> list[DoctorFinding]:
         _tool("make", "engine rtl", "make"),
         _tool("perl", "engine rtl", "perl"),
         _verilator(),
+        _other_simulator("iverilog", "icarus", ICARUS_HINT),
+        _other_simulator("yosys", "cxxrtl", YOSYS_HINT),
         *(_package(p, "everything") for p in ("numpy", "xdsl", "click", "rich", "jinja2")),
         _package("matplotlib", "the report's pictures"),
         _package("systemrdl-compiler", "engines iss and rtl"),
         _package("peakrdl-regblock", "generating register blocks"),
         _package("cocotb", "engine rtl"),
-        _package("llvmlite", "engines riscv, llvm-cpu and mlir"),
+        _package("llvmlite", "engines riscv, aarch64, llvm-cpu and mlir"),
         _mlir(),
-        _package("unicorn", "engine riscv", _extra("riscv")),
+        _package("unicorn", "engines riscv and aarch64", _extra("riscv")),
+        *(_package(p, "engine opencl", _extra("opencl", with_all=False), optional=True)
+          for p in ("pyopencl", "pocl-binary-distribution")),
         *(_package(p, "language models from files", _extra("llm"), optional=True)
           for p in ("gguf", "tokenizers")),
         *(_package(p, "ONNX models, in and out", _extra("onnx"), optional=True) for p in ("onnx", "ml_dtypes")),

@@ -10,5 +10,5 @@ from fleet.cli.looking import doctor
 @click.command(name="doctor")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 def command(as_json: bool) -> int:
-    """What is installed, which versions, what is missing and how to get it. Exit code 2 when something is missing."""
+    """List tools and packages with their versions; say what is missing and how to get it. Exit code 2 if something is missing."""
     return doctor.main(as_json=as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,11 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
         result, out = kept(), out or Path("reports/last")
     folder = out or (result if result.is_dir() else result.parent)
     if rerun:
-        more = ["--since", str(since)] if since is not None else []
-        return again(_request(result), ["--report", str(folder), *more, *(["--json"] if machine else [])])
+        request = _request(result)
+        told = [b for a, b in pairwise(request.arguments) if a == "--report"]
+        more = [] if told[-1:] == [str(folder)] else ["--report", str(folder)]  # do not repeat the option
+        more += ["--since", str(since)] if since is not None else []
+        return again(request, [*more, *(["--json"] if machine else [])])
     generation = result / "generation.json" if result.is_dir() else result
     if generation.name == "generation.json" and generation.exists() and not (result / "result.json").exists():
         from fleet.report.run.generation import write_generation

@@ -23,7 +23,7 @@ import click
 @click.option(
     "--reports",
     type=click.Path(path_type=Path),
-    help="Where stored results are (default: reports, and the last run of this folder).",
+    help="Folder of stored results (default: reports, and the last run in this folder).",
 )
 def command(failure: str | None, reports: Path | None, html: Path | None, waves: Path | None) -> int:
     """Explain the last failed comparison, or FAILURE (a path, a case's name or a stream's name), on one page.

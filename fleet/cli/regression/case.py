@@ -65,7 +65,7 @@ def command() -> None:
 @click.option("--device", "devices", default="hbm_small", show_default=True, help="Comma-separated; empty for none.")
 @click.option("--memory", "memories", default="ideal", show_default=True, help="Comma-separated: ideal, fixed, stall.")
 @click.option("--tier", type=click.Choice(["quick", "nightly"]), default="quick", show_default=True, help="When its runs run.")
-@click.option("--dir", "folder", type=click.Path(path_type=Path), default=CASES, show_default=True, help="Where the case goes.")
+@click.option("--dir", "folder", type=click.Path(path_type=Path), default=CASES, show_default=True, help="Folder for the case.")
 def add(
     name: str, model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, labels: Path | None,
     metric: str | None, engines: str, devices: str, memories: str, tier: str, folder: Path,
@@ -134,7 +134,8 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None, rtl_jo
         print_head()
         result = run_case(one, case_options(watch, rtl_jobs))
         watch.done()
-        keep(result)
+        if folder is None:
+            keep(result)
         print_verdict(result)
         results.append(result)
         if folder is not None:

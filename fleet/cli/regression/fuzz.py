@@ -30,9 +30,9 @@ _SECONDS = 60.0
 @click.option("--programs", type=click.IntRange(1), help="Accepted programs of this run, at least.")
 @click.option(
     "--budget", "seconds", type=Duration(),
-    help="How long, at most (90s, 5m, 1h); default: 60s, no limit with --programs.",
+    help="Time limit (90s, 5m, 1h); default: 60s, no limit with --programs.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Seed of all programs.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one a processor, at most 8.")
 @click.option(
     "--engines", default="interp,riscv,iss", show_default=True,
@@ -40,7 +40,7 @@ _SECONDS = 60.0
 )  # fmt: skip
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz/programs", show_default=True,
-    help="Where state and failing programs go; a run with the same seed goes on where the last one stood.",
+    help="Folder for state and failing programs; a run with the same seed continues where the last one ended.",
 )  # fmt: skip
 def command(
     stored: Path | None, programs: int | None, seconds: float | None, seed: int, jobs: int | None, engines: str, folder: Path

@@ -34,7 +34,7 @@ BASELINES = Path("sim/baselines.toml")
 
 _DIR = click.option(
     "--dir", "folder", type=click.Path(path_type=Path, file_okay=False), default=REPORTS, show_default=True,
-    help="Where `pytest sim/` reports (its --fleet-report).",
+    help="Folder in which `pytest sim/` writes its report (its --fleet-report).",
 )  # fmt: skip
 _BASELINES = click.option(
     "--baselines", type=click.Path(path_type=Path, dir_okay=False), default=BASELINES, show_default=True, help="Accepted figures."
@@ -154,6 +154,11 @@ def _record(records: Sequence[NightRecord], key: str) -> NightRecord:
     return found
 
 
+def _is_of(figure: str, metric: str) -> bool:
+    """Return True if a figure belongs to a metric: "cycles rtl" to "cycles"."""
+    return figure == metric or figure.startswith(f"{metric} ")
+
+
 @command.command(
     name="accept",
     epilog="\b\nExample:\n  fleet night accept 'digits[hbm_small-fixed-0]' --metric cycles \\\n"
@@ -168,29 +173,49 @@ def _record(records: Sequence[NightRecord], key: str) -> NightRecord:
 @click.option("--reason", default="", help="Why; kept in the file.")
 @click.option("--owner", default="", help="Who is responsible for it.")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="The last day; default: for good.")
+@click.option(
+    "--first",
+    is_flag=True,
+    help="Figures that did not move and of which none is accepted: exact cycles, for a checkout without nights.",
+)
 @_DIR
 @_NIGHT
 @_BASELINES
 def accept(
-    key: str, metric: str, reason: str, owner: str, until: datetime.datetime | None, folder: Path, night: str | None,
+    key: str, metric: str, reason: str, owner: str, until: datetime.datetime | None, first: bool, folder: Path, night: str | None,
     baselines: Path,
 ) -> int:  # fmt: skip
     """Accept a moved figure of KEY (a run, or a group of phases): later nights are compared with it.
 
     KEY may contain `*`: 'digits[hbm_small-fixed-*]'.
     """
-    from fleet.night.baselines import Accepted
+    from fleet.night.baselines import Accepted, load_baselines
     from fleet.night.baselines import accept as store
+    from fleet.night.gates import exact_cycles
 
     exemption = Exemption(owner, reason, None if until is None else until.date(), place="--owner, --reason")
     judged = judge(folder, night, baselines)
     plain = re.compile(translate(key.replace("[", "[[]")))
     mine = [m for m in judged.moves if m.key == key or plain.fullmatch(m.key)]
-    chosen = [m for m in mine if m.state != "warning" and (m.figure == metric or m.figure.startswith(f"{metric} "))]
-    if not chosen:
+    chosen = [m for m in mine if m.state != "warning" and _is_of(m.figure, metric)]
+    made = [Accepted(m.key, m.figure, m.after, m.before, judged.night.id, exemption) for m in chosen]
+    if first:
+        held = {*load_baselines(baselines), *((m.key, m.figure) for m in judged.moves)}
+        made += [
+            Accepted(record.key, figure, value, None, judged.night.id, exemption)
+            for record in judged.records
+            if record.key == key or plain.fullmatch(record.key)
+            for figure, value in exact_cycles(record).items()
+            if (record.key, figure) not in held and _is_of(figure, metric)
+        ]
+        if not made:
+            raise ModelError(
+                f"no {metric} of it is new in night {judged.night.id}", where=key,
+                hint="first figures are the cycles of passing runs with memory ideal or fixed that the file does not have",
+            )  # fmt: skip
+    elif not chosen:
         moved = ", ".join(sorted({m.figure for m in mine})) or "nothing"
         raise ModelError(f"no {metric} of it moved in night {judged.night.id}", where=key, hint=f"what moved of it: {moved}")
-    made = [Accepted(m.key, m.figure, m.after, m.before, judged.night.id, exemption) for m in chosen]
     store(baselines, made)
     for one in made:
         before = "" if one.before is None else f"{one.before:,.6g} -> "
@@ -307,7 +332,9 @@ def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | Non
     "--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True,
     help="Processes of this machine, or workers of a cluster.",
 )  # fmt: skip
-@click.option("--cluster", type=click.Path(path_type=Path, dir_okay=False), help="Where the workers of --executor dask run (TOML).")
+@click.option(
+    "--cluster", type=click.Path(path_type=Path, dir_okay=False), help="Description of the workers of --executor dask (TOML)."
+)
 @click.option("--budget", type=Duration(), help="A time such as 8h: what failed, what changed, then what was not run longest.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes of --executor local.")
 @_DIR

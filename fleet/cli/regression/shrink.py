@@ -23,9 +23,11 @@ OUT = Path("reports/shrunk")
     "  fleet shrink hbm_small/program/7 --memory stall:3 --issue aux\n  fleet shrink reports/mine/result.json --budget 5m",
 )
 @click.argument("what", required=False)
-@click.option("--memory", default=None, help="Of a stream: ideal, fixed:<n>, stall:<seed>, ... Default: what it failed with.")
-@click.option("--issue", default=None, type=click.Choice(["regs", "aux", "ahead"]), help="Of a stream: how it is issued.")
-@click.option("--power-on", default=None, type=int, help="Of a stream: seed of the design's state at power-on.")
+@click.option(
+    "--memory", default=None, help="Memory model of a stream: ideal, fixed:<n>, stall:<seed>, ... Default: the one it failed with."
+)
+@click.option("--issue", default=None, type=click.Choice(["regs", "aux", "ahead"]), help="Way of issue of a stream.")
+@click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on, for a stream.")
 @click.option(
     "--budget",
     "seconds",
@@ -40,14 +42,14 @@ OUT = Path("reports/shrunk")
     type=click.Path(path_type=Path, file_okay=False),
     default=OUT,
     show_default=True,
-    help="Where the bundle goes.",
+    help="Folder for the bundle.",
 )
 @click.option(
-    "--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Where stored results are."
+    "--reports", type=click.Path(path_type=Path), default=Path("reports"), show_default=True, help="Folder of stored results."
 )
 @click.option(
     "--expect", type=click.Choice(["passes", "diverges"]), default="passes", show_default=True,
-    help="What the bundle expects as a test: that the fault is mended, or that it is found.",
+    help="Result that the bundle expects as a test: the fault is mended, or it is found.",
 )  # fmt: skip
 def command(
     what: str | None, memory: str | None, issue: str | None, power_on: int | None, seconds: float, out: Path, reports: Path,

@@ -25,6 +25,7 @@ Examples:
   fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.fbc
   fleet compile --emit onnx examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.onnx
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
+  fleet compile --emit cuda examples/digits/model.py:forward -o digits.cu
 
 A name that ends in .fbc (bytecode), .onnx (onnx) or .elf (riscv-asm) gets the file that `fleet run`, onnxruntime or an emulator
 takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone, in
@@ -37,7 +38,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 
 @click.command(name="compile", epilog=_EPILOG)
 @click.argument("model")
-@click.option("--emit", "stage", type=click.Choice(STAGES), help="What to print; ir unless the model runs.")
+@click.option("--emit", "stage", type=click.Choice(STAGES), help="The form to print; ir unless the model runs.")
 @click.option("-o", "--output", "out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @onnx_options
 @data_options

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fleet.transforms.passes import Pass
     from fleet.transforms.pipeline import PassHooks
 
-__all__ = ["CompileRequest", "execute", "show"]
-
 _DUMPED: Mapping[str, str] = {"token": "token.txt", "ast": "ast.txt", "ir": "ir.mlir"}
 _DUMPED_LATER: Mapping[str, str] = {"mlir": "mlir.mlir", "vm": "vm.txt", "bytecode": "bytecode.txt"}
 
@@ -180,6 +178,8 @@ def _compile_only(engine: str, compiled: Compiled) -> None:
         from fleet.targets.riscv.compile import compile_riscv
 
         compile_riscv(compiled.program)
+    elif engine == "opencl":
+        compiled.text("opencl")
     else:
         compiled.bytecode()
 

@@ -114,10 +114,16 @@ class TablePrinter:
 
 
 def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[str, str]:
-    """Write result and report into `folder` atomically. Returns the written files by name."""
+    """Write result and report into `folder` atomically, and the result as the last one. Returns the written files by name."""
+    from fleet.cosim.last_run import keep
     from fleet.report.run.page import store_report
 
-    stored, files = store_report(result, folder, since)
+    try:
+        stored, files = store_report(result, folder, since)
+    except BaseException:
+        keep(result)
+        raise
+    keep(result, stored)
     return {
         "page": str(files.html), "report": str(files.json), "junit": str(files.junit), "summary": str(files.summary),
         "result": str(stored),
@@ -221,9 +227,9 @@ def co_simulate(
     quiet: bool,
     folder: Path | None = None,
 ) -> CosimResult:
-    """Run a loaded model, print rows and the verdict (unless quiet), and store the result as the last one.
+    """Run a loaded model, print rows and the verdict (unless quiet), and store the result as the last one if it has no folder.
 
-    folder: for a report; created before anything runs, after all other checks.
+    folder: for a report (`store` writes it, and the last result); created before anything runs, after all other checks.
 
     Raises FleetError if the run cannot start.
     """
@@ -244,7 +250,8 @@ def co_simulate(
         _announce(loaded, options.data.samples, engines, options.device, options.memory, options.seed)
     result = cosim(loaded.program, loaded.inputs, labels, engines, options)
     watch.done()
-    keep(result)
+    if folder is None:
+        keep(result)
     if not quiet:
         print_outputs(result, _output_operations(loaded.program))
         print_verdict(result)

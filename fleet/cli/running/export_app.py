@@ -25,7 +25,7 @@ to build or run the program. Inputs are .npy files; results are printed, or writ
 @click.option("-o", "--output", "out", required=True, type=click.Path(path_type=Path), help="The folder, which is made.")
 @click.option(
     "--machine", type=click.Choice(["x86-64", "aarch64", "riscv64", "native"]),
-    help="What the kernels are for (x86-64 with AVX2; native: just this processor). Default: this machine's kind.",
+    help="Machine of the kernels (x86-64 with AVX2; native: just this processor). Default: this machine's kind.",
 )  # fmt: skip
 @onnx_options
 @data_options

@@ -15,6 +15,7 @@ from fleet.cli.model import riscv_choice, riscv_options, rtl_jobs_option
 from fleet.cli.progress import ProgressLine
 from fleet.cli.request import own_request
 from fleet.errors import ExitCode
+from fleet.llm.config import PRESETS
 
 if TYPE_CHECKING:
     from fleet.cosim.generation import GenerationResult, TokenRow
@@ -37,8 +38,13 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 
 
 @click.command(name="generate", epilog=_EPILOG)
-@click.option("--model", "spec", required=True, help="smollm2, tiny, a .gguf file, or a folder with safetensors.")
-@click.option("--prompt", required=True, help="What is asked; put into the model's chat template where it has one.")
+@click.option("--model", "spec", help="smollm2, tiny, a .gguf file, or a folder with safetensors.")
+@click.option(
+    "--shape",
+    type=click.Choice(list(PRESETS)),
+    help="The shape of a published model, with random INT4 weights, in place of a model.",
+)
+@click.option("--prompt", help="The prompt; put into the model's chat template if it has one. With --shape: one token a byte.")
 @click.option("--engines", default="vm,iss", show_default=True, help="Comma-separated: vm, iss, rtl, riscv.")
 @click.option("--device", help="Device for iss and rtl (`fleet devices` lists them).")
 @click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles], stall[:seed] or timed[:seed].")
@@ -50,7 +56,7 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--group", type=click.Choice(["32", "64", "128"]), default="64", show_default=True,
               help="Inputs that share one weight scale.")  # fmt: skip
 @click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]), default="compensated",
-              show_default=True, help="How weights are rounded to INT4 (`fleet help language-models`).")  # fmt: skip
+              show_default=True, help="Rounding of weights to INT4 (`fleet help language-models`).")  # fmt: skip
 @click.option("--host-layers", "host_layers", default="", help="Layers that stay FP16 on the host, comma-separated: head.")
 @click.option(
     "--issue", type=click.Choice(["regs", "aux"]), default="aux", show_default=True,
@@ -70,9 +76,9 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--no-stop", is_flag=True, help="Run a step of rtl to its end, also behind its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
-    spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
-    top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str, sequence: str, chunk: int,
-    positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
+    spec: str | None, shape: str | None, prompt: str | None, engines: str, device: str | None, memory: str, tokens: int,
+    temperature: float, top_k: int, top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str,
+    sequence: str, chunk: int, positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
     folder: Path | None, rtl_jobs: int, no_stop: bool, machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
@@ -81,26 +87,31 @@ def command(
     from fleet.core.files import check_writable
     from fleet.cosim.last_run import keep
     from fleet.llm.contestants import GenerateRequest, generate
-    from fleet.llm.load import load_model
+    from fleet.llm.load import load_model, load_shape
     from fleet.llm.models import CLASSIC, SHORT
     from fleet.llm.quantisation import Quantisation
     from fleet.llm.sampling import Sampling
 
+    if (spec is None) == (shape is None):
+        raise click.UsageError("name a model with --model, or a shape with --shape")
+    if spec is not None and prompt is None:
+        raise click.UsageError("Missing option '--prompt'.")
     names = tuple(name.strip() for name in engines.split(",") if name.strip())
     kept = tuple(layer.strip() for layer in host_layers.split(",") if layer.strip())
     asked = own_request()
     request = GenerateRequest(
-        name=spec, prompt=prompt, tokens=tokens, engines=names, device=device, memory=memory, seed=seed, issue=issue,
+        name=spec or f"shape {shape}", prompt=prompt or "a", tokens=tokens, engines=names, device=device, memory=memory,
+        seed=seed, issue=issue,
         sampling=Sampling(temperature, top_k, top_p, seed),
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
-        quantisation=Quantisation(int(group), rounding, kept),
+        quantisation=Quantisation(int(group), "absmax" if shape else rounding, kept),
         riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=str(asked or ""),
         request=asked,
         host=host,
         perplexity=perplexity, stop=not no_stop, rtl_jobs=rtl_jobs,
     )  # fmt: skip
-    loaded = load_model(spec)
+    loaded = load_shape(shape, group=int(group), seed=seed) if shape else load_model(str(spec))
     for place in (folder, host):
         if place is not None:
             check_writable(place)

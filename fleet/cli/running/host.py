@@ -21,7 +21,7 @@ class _Number(click.ParamType):
         try:
             number = value if isinstance(value, int) else int(str(value), 0)
         except ValueError:
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         if not 0 <= number < 1 << 64:
             self.fail(f"{value} does not fit in 64 bits", param, ctx)
         return number
@@ -49,10 +49,10 @@ def include_dir() -> None:
     epilog="\b\nExample:\n  fleet host build main.cpp -I generated -o program",
 )
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-I", "folders", multiple=True, type=click.Path(path_type=Path), help="Where headers are; may be repeated.")
+@click.option("-I", "folders", multiple=True, type=click.Path(path_type=Path), help="A folder of headers; may be repeated.")
 @click.option("-D", "macros", multiple=True, metavar="NAME[=VALUE]", help="Macro; may be repeated.")
 @click.option("-o", "--output", "output", required=True, type=click.Path(path_type=Path), help="The program.")
-@click.option("--debug", is_flag=True, help="For a debugger: -g -O0 instead of -O2.")
+@click.option("--debug", is_flag=True, help="Build for a debugger: -g -O0 instead of -O2.")
 @click.option("--compiler", default="g++", show_default=True, help="A C++17 compiler.")
 def build(
     sources: tuple[Path, ...], folders: tuple[Path, ...], macros: tuple[str, ...], output: Path, debug: bool, compiler: str
@@ -71,7 +71,12 @@ def build(
 )
 @click.option("--device", required=True, help="Device (see `fleet devices`).")
 @click.option(
-    "--engines", "engine", type=click.Choice(["iss", "rtl"]), default="iss", show_default=True, help="What is behind the registers."
+    "--engines",
+    "engine",
+    type=click.Choice(["iss", "rtl"]),
+    default="iss",
+    show_default=True,
+    help="The engine behind the registers.",
 )
 @click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:<n>], stall[:<seed>] or timed[:<seed>]; for rtl.")
 @click.option(
@@ -79,11 +84,11 @@ def build(
     default=0,
     type=click.IntRange(min=0),
     show_default=True,
-    help="Of the design's state at power-on and of the memory model; for rtl.",
+    help="Seed of the design's state at power-on and of the memory model; for rtl.",
 )
 @click.option("--check", is_flag=True, help="Run the functional model beside rtl and compare every instruction.")
-@click.option("--ddr-base", type=_Number(), default="0x200000000", show_default=True, help="Where the program sees DDR.")
-@click.option("--hbm-base", type=_Number(), default="0x0", show_default=True, help="Where the program sees HBM.")
+@click.option("--ddr-base", type=_Number(), default="0x200000000", show_default=True, help="Address at which the program sees DDR.")
+@click.option("--hbm-base", type=_Number(), default="0x0", show_default=True, help="Address at which the program sees HBM.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), default=3600.0, show_default=True, help="Seconds.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Keep memory images and logs there.")
 @click.argument("program", type=click.Path(path_type=Path))

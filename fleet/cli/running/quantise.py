@@ -33,11 +33,11 @@ on what the data show. The figures are of --input: give other data than --calibr
 @click.option("--calibrate", type=click.Path(path_type=Path), metavar="DATA.npz", required=True, help="Inputs to fit to.")
 @click.option(
     "--ranges", type=click.Choice(["minmax", "percentile", "entropy"]), default="percentile", show_default=True,
-    help="How a tensor's range is chosen.",
+    help="Method of choosing a tensor's range.",
 )  # fmt: skip
 @click.option("--device", required=True, help="The device (`fleet devices` lists them).")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, labels: Path | None, calibrate: Path,
     ranges: str, device: str, group: str | None, as_json: bool,

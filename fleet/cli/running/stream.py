@@ -31,7 +31,7 @@ def command() -> None:
 @click.argument("streams", nargs=-1, required=True, metavar="STREAM...")
 @click.option("--memory", "memories", multiple=True, help="ideal, fixed, fixed:<n>, stall, stall:<seed>, ...; may be repeated.")
 @click.option(
-    "--issue", "issues", multiple=True, type=click.Choice(["regs", "aux", "ahead"]), help="How it is issued; may be repeated."
+    "--issue", "issues", multiple=True, type=click.Choice(["regs", "aux", "ahead"]), help="Way of issue; may be repeated."
 )
 @click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
 @rtl_jobs_option
@@ -43,7 +43,7 @@ def command() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     default=REPORTS,
     show_default=True,
-    help="Where a failing stream goes.",
+    help="Folder for a failing stream.",
 )
 def run(
     streams: tuple[str, ...],

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,10 +20,11 @@ from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import read_registers, registers_file, shipped
 from fleet.core.files import write_atomically
-from fleet.errors import DeviceError, ExitCode
+from fleet.errors import DeviceError, ExitCode, FleetError, heaviest
 from fleet.sdk.ports import Protocol
 
-__all__ = ["AdoptRequest", "run_adopt", "run_replay"]
+if TYPE_CHECKING:  # it loads pyslang
+    from fleet.adopt.bench.replay import Outcome
 
 _VERDICTS = {
     ExitCode.AGREED: "PASS",
@@ -107,72 +109,111 @@ def _workspace(
 
 
 def run_replay(
-    folder: Path, test: Path | None, *, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool
+    folder: Path, test: Path | None, *, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool,
+    simulators: Sequence[str],
 ) -> int:  # fmt: skip
     """Run a test of a workspace (default: its smoke test) and print the verdict.
 
     model: whether to hold the design to its functional model; None: where it has one. seeds: of initial values to try.
-    shrink: whether to make a failing test small. exported: where a failing test goes as a bench of its own.
+    shrink: whether to make a failing test small. exported: where a failing test goes as a bench of its own. simulators: one after
+    the other; their records must be the same.
     """
     # Loads pyslang, or reports how to install it.
     from fleet.adopt.bench.export import export_case
-    from fleet.adopt.bench.replay import BenchRunner, record_of
+    from fleet.adopt.bench.replay import record_of
+    from fleet.adopt.bench.side_by_side import side_by_side
+    from fleet.adopt.bench.simulators import VERILATOR
     from fleet.adopt.workspace import open_workspace
     from fleet.cosim.last_run import keep_file
     from fleet.verify.adopted.initial import from_other_values
     from fleet.verify.adopted.shrink import shrink_test
 
+    if seeds and VERILATOR not in simulators:
+        raise click.UsageError(f"--seeds sets initial values of {VERILATOR}; a simulator of four states has x instead")
     work = open_workspace(folder)
     path = folder / "smoke.toml" if test is None else test
-    runner = BenchRunner(work, model)
-    outcome = runner.run(path)
-    if seeds:
-        found = from_other_values(runner, path, seeds)
-        outcome = replace(
-            outcome, compared=outcome.compared + found.seeds, differences=(*outcome.differences, *filter(None, [found.difference]))
-        )
-        if not machine:
-            click.echo(f"initial values: {found.seeds} of {seeds} seeds agree")
-    code = outcome.exit_code
-    keep_file(record_of(work, path, outcome).save(outcome.folder))
+    runs = [*side_by_side(work, path, model, simulators)]
+    for n, run in enumerate(runs):
+        if seeds and run.simulator == VERILATOR and run.runner is not None and run.outcome is not None:
+            found, outcome = from_other_values(run.runner, path, seeds), run.outcome
+            differences = (*outcome.differences, *filter(None, [found.difference]))
+            runs[n] = replace(run, outcome=replace(outcome, compared=outcome.compared + found.seeds, differences=differences))
+            if not machine:
+                click.echo(f"initial values: {found.seeds} of {seeds} seeds agree")
+    code = heaviest(run.exit_code for run in runs)
+    for run in sorted(runs, key=lambda r: r.exit_code is ExitCode.DIFFERS):  # one that fails last: `fleet why` tells of it
+        if run.outcome is not None:
+            keep_file(record_of(work, path, run.outcome, simulators if run.disagrees else ()).save(run.outcome.folder))
     if machine:
-        lockstep = None if outcome.lockstep is None else replace(outcome.lockstep, claim=None)
-        texts = {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": code.name}
-        found = asdict(replace(outcome, lockstep=lockstep)) | texts
-        click.echo(json.dumps(found, indent=1))
+        tables = [_run_table(run.outcome) if run.outcome is not None else _error_table(run.simulator, run.error) for run in runs]
+        click.echo(json.dumps(tables[0] if len(tables) == 1 else {"verdict": code.name, "runs": tables}, indent=1))
         return code
-    click.echo(f"{path.name} of {work.top.name}: {outcome.cycles} cycles, {outcome.compared} values compared")
-    for v in outcome.violations:
-        click.echo(f"protocol: {v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)")
-    for line in outcome.differences:
-        click.echo(line)
-    if (found := outcome.lockstep) is not None:
-        counts = (found.jobs, "job"), (found.commits, "commit"), (found.points, "point"), (found.compared, "value")
-        jobs, commits, points, values = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
-        click.echo(f"model: {jobs}; {commits} and {points} at rest compared, {values}")
-        for line in found.scope:
-            click.echo(f"scope: {line}")
-    for line in outcome.undriven:
-        click.echo(f"not driven: {line}")
-    if outcome.unwritten:
-        click.echo(f"{outcome.unwritten} bytes were read that nobody had written; they read as 0")
-    if outcome.wave is not None:
-        click.echo(f"wave: {outcome.wave}")
-    monitors = f"{outcome.monitors} monitors quiet" if not outcome.violations else f"{len(outcome.violations)} rules broken"
-    left = outcome.lockstep.uncompared if outcome.lockstep is not None else 0
-    uncompared = f"; {left:,} event{'' if left == 1 else 's'} of the design that nobody compared" if left else ""
-    click.echo(f"verdict: {_VERDICTS[code]} ({monitors}{uncompared})")
-    if shrink and code is ExitCode.DIFFERS:
-        small = shrink_test(runner, path, _SHRINK_S)
+    for run in runs:
+        if run.outcome is None:
+            click.echo(f"{run.simulator}: not run: {run.error}")
+            continue
+        for line in _outcome_lines(path, work.top.name, run.outcome, named=simulators != (VERILATOR,)):
+            click.echo(line)
+        if run.agrees:
+            click.echo(f"simulators agree: {run.agrees}")
+    if len(runs) > 1:
+        left = [run.simulator for run in runs if run.outcome is None]
+        said = f"NOT RUN IN {', '.join(left)}" if left and code is not ExitCode.DIFFERS else _VERDICTS[code]
+        click.echo(f"verdict of {len(runs)} simulators: {said}")
+    failed = next((run for run in runs if run.fails_alone), None)
+    if failed is None or failed.runner is None or failed.outcome is None:
+        if (shrink or exported is not None) and code is ExitCode.DIFFERS:
+            click.echo("no simulator fails the test by itself: nothing is made small or exported")
+        return code
+    outcome = failed.outcome
+    if shrink:
+        small = shrink_test(failed.runner, path, _SHRINK_S)
         click.echo(f"wrote {small.path}: {small.after} of {small.before} tables are left after {small.runs} runs")
         click.echo(f"it fails by: {small.reason}")
         path = small.path
-        outcome = runner.run(path) if exported is not None else outcome
-    if exported is not None and code is ExitCode.DIFFERS:
+        outcome = failed.runner.run(path) if exported is not None else outcome
+    if exported is not None:
         claim = outcome.lockstep.claim if outcome.lockstep is not None else None
+        runner = failed.runner
         for written in export_case(work, runner.plan, runner.observed, runner.script(path), claim, exported):
             click.echo(f"wrote {written}")
     return code
+
+
+def _run_table(outcome: Outcome) -> Mapping[str, object]:
+    lockstep = None if outcome.lockstep is None else replace(outcome.lockstep, claim=None)
+    texts = {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": outcome.exit_code.name}
+    return asdict(replace(outcome, lockstep=lockstep)) | texts
+
+
+def _error_table(simulator: str, error: FleetError | None) -> Mapping[str, object]:
+    return {"simulator": simulator, "verdict": "NOT RUN", "error": str(error)}
+
+
+def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> Iterator[str]:
+    """Return the findings of a run. named: whether to name its simulator."""
+    where = f" in {outcome.simulator}" if named else ""
+    yield f"{test.name} of {top}{where}: {outcome.cycles} cycles, {outcome.compared} values compared"
+    for v in outcome.violations:
+        yield f"protocol: {v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)"
+    yield from outcome.differences
+    if (found := outcome.lockstep) is not None:
+        counts = (found.jobs, "job"), (found.commits, "commit"), (found.points, "point"), (found.compared, "value")
+        jobs, commits, points, values = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
+        yield f"model: {jobs}; {commits} and {points} at rest compared, {values}"
+        yield from (f"scope: {line}" for line in found.scope)
+    yield from (f"not driven: {line}" for line in outcome.undriven)
+    for u in outcome.unknown:
+        bits = f"{u.bits} bit{'' if u.bits == 1 else 's'}"
+        yield f"x: {u.path}: {bits} without a value after the reset, between cycles {u.first} and {u.last}"
+    if outcome.unwritten:
+        yield f"{outcome.unwritten} bytes were read that nobody had written; they read as 0"
+    if outcome.wave is not None:
+        yield f"wave: {outcome.wave}"
+    monitors = f"{outcome.monitors} monitors quiet" if not outcome.violations else f"{len(outcome.violations)} rules broken"
+    left = outcome.lockstep.uncompared if outcome.lockstep is not None else 0
+    uncompared = f"; {left:,} event{'' if left == 1 else 's'} of the design that nobody compared" if left else ""
+    yield f"verdict: {_VERDICTS[outcome.exit_code]} ({monitors}{uncompared})"
 
 
 def _compare(asked: AdoptRequest, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> int:

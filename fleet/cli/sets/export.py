@@ -14,8 +14,6 @@ from fleet.core.files import check_writable, read_table, write_atomically
 from fleet.errors import FleetError
 from fleet.isa.exports.formats import exported
 
-__all__ = ["LIST", "run_export", "write_export"]
-
 LIST = ".fleet-exports.json"
 """File in the folder that lists the exported files by set and format. All other files there belong to the user."""
 
@@ -68,9 +66,9 @@ def _known(folder: Path) -> dict[str, list[str]]:
         return {}
     hint = "remove it, or choose another folder with -o"
     known: dict[str, list[str]] = {}
-    for key, value in read_table(path, "is no list of exported files", hint).items():
+    for key, value in read_table(path, "is not a list of exported files", hint).items():
         if (names := _names(value)) is None:
-            raise FleetError(f"is no list of exported files ({key} holds no names of files here)", where=str(path), hint=hint)
+            raise FleetError(f"is not a list of exported files ({key} holds no names of files here)", where=str(path), hint=hint)
         known[key] = names
     return known
 

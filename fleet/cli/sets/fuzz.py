@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fleet.verify.coverage.account import CoverageAccount
     from fleet.verify.coverage.steer import Steering
 
-__all__ = ["run_fuzz"]
-
 _SECONDS = 60.0
 
 
@@ -32,8 +30,8 @@ def run_fuzz(
     seconds: None for a minute, or without limit if `count` or `instructions` is given. jobs: None for the number of processors, at
     most 8. undefined: programs may read undefined data; their state and streams go to a separate folder.
     """
-    from fleet.verify.conformance.fuzz import STOP_AFTER, StreamFuzzState, UndefinedPrograms, fuzz, load_state, state_file
-    from fleet.verify.conformance.fuzz_state import RanProgram
+    from fleet.verify.conformance.fuzz import STOP_AFTER, StreamFuzzState, UndefinedPrograms, fuzz, state_file
+    from fleet.verify.conformance.fuzz_state import RanProgram, load_state
 
     if steer and undefined:
         raise ModelError("--steer and --undefined are two ways to choose programs: give one")

@@ -24,7 +24,7 @@ def command() -> None:
 @click.argument("name")
 @click.option(
     "--kind", type=click.Choice(["vector", "systolic"]), default="vector", show_default=True,
-    help="What it begins as: one instruction on vectors in DDR, or an INT8 systolic array with memories and configuration on chip.",
+    help="The first instructions: one on vectors in DDR, or an INT8 systolic array with memories and configuration on chip.",
 )  # fmt: skip
 @click.option(
     "--in",
@@ -32,7 +32,7 @@ def command() -> None:
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("sets"),
     show_default=True,
-    help="Where it goes.",
+    help="Folder to write to.",
 )
 @click.option("--instruction", default="", help="vector: name of its first instruction; default: v and the operation.")
 @click.option(
@@ -66,7 +66,7 @@ def new(name: str, kind: str, folder: Path, instruction: str, operation: str | N
 @click.argument("name")
 @click.option("--op", "operation", type=click.Choice(list(OPERATIONS)), help="Vector template: what it computes, to begin with.")
 @click.option("--like", metavar="INSTRUCTION", help="The instruction of SET which it begins as, in all its parts.")
-@click.option("--kind", type=click.Choice(KINDS), help="As --like, with SET's first instruction of that kind.")
+@click.option("--kind", type=click.Choice(KINDS), help="Like --like, with SET's first instruction of that kind.")
 def add(set_name: str, name: str, operation: str | None, like: str | None, kind: str | None) -> int:
     """Add the instruction NAME to the installed SET, the compiler's pattern included; says which files it touched.
 
@@ -126,7 +126,7 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
 @click.option("--device", help="Device to draw for; default: the set's smallest.")
 @click.option("--draws", default=24, show_default=True, type=click.IntRange(1), help="Calls of every instruction.")
 @click.option("--sample", default=2, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of what is drawn.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of what is drawn.")
 @click.option("--rtl/--no-rtl", default=None, help="Run the sample on the hardware too; default: where the set has hardware.")
 def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
     """Check the installed instruction set SET, or that of DEVICE: a line with file and line for everything that is wrong.
@@ -141,7 +141,9 @@ def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl
 
 @command.command(name="doc", epilog="\b\nExample:\n  fleet isa doc mine -o MANUAL.md")
 @click.argument("name", metavar="SET|DEVICE")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where it goes; default: standard output.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The file to write; default: standard output."
+)
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; exit code 1 where the file is not current.")
 def doc(name: str, output: Path | None, only_check: bool) -> int:
     """Write the reference manual of SET, or of DEVICE's, out of its description: registers, instructions, encodings, causes."""
@@ -197,17 +199,17 @@ def export(name: str, form: str, output: Path | None) -> int:
 )
 @click.argument("name", metavar="SET|DEVICE")
 @click.option("--device", help="Device; default: the set's smallest.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Of all programs.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Seed of all programs.")
 @click.option(
     "--budget", "seconds", type=Duration(),
-    help="How long, at most (90s, 5m, 1h); default: 60s, no limit with --count or --instructions.",
+    help="Time limit (90s, 5m, 1h); default: 60s, no limit with --count or --instructions.",
 )  # fmt: skip
 @click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
 @click.option("--instructions", type=click.IntRange(1), help="Instructions of this run; the last program is finished.")
-@click.option("--jobs", type=click.IntRange(1, 64), help="Programs at a time; default: one a processor, at most 8.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Programs at a time; default: one per processor, at most 8.")
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz", show_default=True,
-    help="Where state and failing streams go; a run with the same seed goes on where the last one stood.",
+    help="Folder for state and failing streams; a run with the same seed continues where the last one ended.",
 )  # fmt: skip
 @click.option("--steer", is_flag=True, help="Aim at coverage bins that no program of this seed met; says how many are left.")
 @click.option(
@@ -231,7 +233,7 @@ def fuzz(
 )
 @click.argument("device", metavar="SET|DEVICE|WORKSPACE")
 @click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Mutants, shared equally among the places.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draw.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the draw.")
 @click.option("--over", default="rtl,semantics,passes", show_default=True, help="Places, comma-separated.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Mutants looked for at once.")
 @click.option("--resume", is_flag=True, help="Take results that the working folder has for the same sources.")
@@ -278,20 +280,24 @@ def mutants(
 )
 @click.argument("device", metavar="SET|DEVICE")
 @click.option(
-    "--budget", "seconds", default="5m", show_default=True, type=Duration(zero=True), help="How long; 0: only show --merge."
+    "--budget", "seconds", default="5m", show_default=True, type=Duration(zero=True), help="Time limit; 0: only show --merge."
 )
 @click.option(
     "--until", type=click.FloatRange(0, 100, min_open=True), metavar="PERCENT", help="End when this share of the bins is met."
 )
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Simulations side by side.")
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0, 10**6), help="Of the first job; the next has the next."
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 10**6),
+    help="Seed of the first job; the next job has the next seed.",
 )
 @click.option("--steer/--no-steer", default=True, show_default=True, help="Aim at bins that were not met, or draw as `fuzz` does.")
 @click.option("--rtl", is_flag=True, help="Count lines, branches, toggles and assertions of the hardware too (another build).")
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=Path("reports/isa_coverage"), show_default=True,
-    help="Where account, page and failing streams go.",
+    help="Folder for account, page and failing streams.",
 )  # fmt: skip
 @click.option(
     "--merge", "accounts", multiple=True, type=click.Path(path_type=Path, dir_okay=False),
@@ -327,13 +333,13 @@ def coverage(
 @click.option("--model", "models", multiple=True, help="path.py:function, may be repeated; default: the models of the set's cases.")
 @click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), default=".", show_default=True,
-    help="Where stored streams, results and generated files are looked for.",
+    help="Folder to search for stored streams, results and generated files.",
 )  # fmt: skip
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def diff(
     old: str, new: str, device: str | None, cases: int, models: tuple[str, ...], folder: Path, machine: bool
 ) -> int:  # fmt: skip
-    """What a change means. OLD and NEW: an installed set, a description (.rdl), or one of them at a git revision (SET@REV).
+    """Effects of a change. OLD and NEW: an installed set, a description (.rdl), or one of them at a git revision (SET@REV).
 
     Encodings that moved, streams that changed, programs that are illegal now, coverage bins that were emptied, cycles and bytes of
     every model before and after, and the files that have to be made again.
@@ -365,7 +371,7 @@ def diff(
 )
 @click.option(
     "--diff", "old", metavar="OLD_MAP", type=click.Path(path_type=Path, dir_okay=False),
-    help="What moved since this port map was written; with -o the map as it is now, what you edited kept.",
+    help="Show what changed since this port map was written; with -o write the map of today, with your edits.",
 )  # fmt: skip
 @click.option(
     "--registers",
@@ -396,6 +402,19 @@ def adopt(
     return run_adopt(AdoptRequest(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine))
 
 
+def _simulators(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    from fleet.adopt.bench.simulators import simulator_names
+
+    known = simulator_names()
+    names = tuple(dict.fromkeys(n.strip() for n in value.split(",") if n.strip()))
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"there is no simulator {name}; choose among {', '.join(known)}")
+    if not names:
+        raise click.BadParameter(f"name one or more of {', '.join(known)}")
+    return names
+
+
 @command.command(
     name="replay",
     epilog="\b\nExamples:\n  fleet isa replay npu\n  fleet isa replay npu npu/copy.toml",
@@ -409,20 +428,27 @@ def adopt(
     "--seeds", default=0, type=click.IntRange(0, 1000),
     help="Run again from so many sets of initial values: what nobody gave a value must not be seen.",
 )  # fmt: skip
-@click.option("--shrink", is_flag=True, help="Where it fails, write TEST.small.toml: what the failure needs, and no more.")
+@click.option("--shrink", is_flag=True, help="If it fails, write TEST.small.toml with only what the failure needs.")
 @click.option(
     "--export", "exported", type=click.Path(path_type=Path, file_okay=False),
-    help="Where it fails, write it into this folder as a bench of plain SystemVerilog that needs no fleet.",
+    help="If it fails, write it into this folder as a bench of plain SystemVerilog that needs no fleet.",
+)  # fmt: skip
+@click.option(
+    "--simulator", default="verilator", show_default=True, metavar="NAMES", callback=_simulators,
+    help="Simulator: verilator, icarus, cxxrtl, or several separated by commas, whose records must be the same.",
 )  # fmt: skip
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def replay(
-    folder: Path, test: Path | None, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool
+    folder: Path, test: Path | None, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool,
+    simulator: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
 
-    Exit code 1 where a value, memory or stream differs from the test or the functional model, a step does not end, or the design
-    breaks a protocol; 4 where nothing was compared.
+    Exit code 1 where a value, memory or stream differs from the test or the functional model, a step does not end, the design
+    breaks a protocol, or simulators disagree; 4 where nothing was compared.
     """
     from fleet.cli.sets.adopt import run_replay
 
-    return run_replay(folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine)
+    return run_replay(
+        folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine, simulators=simulator
+    )

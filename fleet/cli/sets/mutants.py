@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fleet.verify.mutation.probes import Effort
     from fleet.verify.mutation.store import MutantRecord
 
-__all__ = ["Wanted", "run_mutants", "shown_mutant", "told"]
-
 _PLACES = ("rtl", "semantics", "passes")
 
 
@@ -106,7 +104,7 @@ def _places(text: str) -> list[Over]:
     found = [t.strip() for t in text.split(",") if t.strip()]
     wrong = [t for t in found if t not in _PLACES]
     if wrong or not found:
-        raise ModelError(f"--over {text}: '{wrong[0] if wrong else ''}' is no place", hint=f"of {', '.join(_PLACES)}")
+        raise ModelError(f"--over {text}: '{wrong[0] if wrong else ''}' is not a place", hint=f"of {', '.join(_PLACES)}")
     return cast("list[Over]", found)
 
 

@@ -1,1 +1,1 @@
-"""What all pages share: templates, style, text of numbers, pictures of rows and graphs."""
+"""Frame of all pages: templates, style, text of numbers, pictures of rows and graphs."""

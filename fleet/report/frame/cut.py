@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["CutRows", "cut_rows"]
-
 T = TypeVar("T")
 
 
@@ -20,7 +18,7 @@ class CutRows(Generic[T]):
 
     @property
     def cut(self) -> bool:
-        """Whether rows are left out."""
+        """True if rows are left out."""
         return len(self.rows) < self.total
 
 

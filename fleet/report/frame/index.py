@@ -21,11 +21,9 @@ from fleet.core.files import write_atomically
 from fleet.report.frame.place import HELP, INDEX, TEMPLATES, About, frame_of, root_of
 from fleet.report.frame.render import render
 
-__all__ = ["TOPICS", "published"]
-
 TOPICS = (
     "reading-a-report", "accuracy", "nights", "language-models", "coverage", "mutants", "faults", "first-divergence",
-    "instruction-sets", "performance", "glossary", "running",
+    "instruction-sets", "performance", "sweep", "glossary", "running",
 )  # fmt: skip
 """The documentation pages that reports refer to."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-__all__ = ["HELP", "INDEX", "ROOT", "TEMPLATES", "About", "PageFrame", "frame_of", "root_of"]
-
 ROOT = "reports"
 """Name of the folder that holds all reports of a working folder; a page in it lists them (`fleet.report.frame.index`)."""
 INDEX = "index.html"
@@ -38,7 +36,7 @@ class About:
 
 @dataclass(frozen=True)
 class PageFrame:
-    """What the frame of each page needs.
+    """Data of a page's frame.
 
     up: (text, address) of the pages above, the uppermost first. scripts: their texts. policy: hashes of all scripts that may run.
     folder: the page's folder; None for a page without a path. documentation: address of `HELP`; None outside of `ROOT`.

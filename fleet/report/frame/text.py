@@ -7,23 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from fleet.cosim.result import ROUNDED
 
-__all__ = [
-    "count",
-    "counter",
-    "date",
-    "duration",
-    "engine_title",
-    "interval",
-    "markdown",
-    "number",
-    "operations",
-    "percent",
-    "shape",
-    "short",
-    "signed_percent",
-    "times",
-]
-
 ABSENT = "–"
 """Stands for a missing figure; never for zero."""
 
@@ -39,7 +22,7 @@ SYMBOLS: Mapping[str, str] = {
 
 def engine_title(name: str) -> str:
     """Return the name of an engine in a page."""
-    return "vm (weights as stored)" if name == ROUNDED else name
+    return "vm-rounded (weights as stored)" if name == ROUNDED else name
 
 
 _NAMED = 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from fleet.core.codec import Json
 from fleet.core.files import write_together
+from fleet.core.json_text import json_text
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
@@ -18,9 +18,6 @@ from fleet.report.frame.text import engine_title
 from fleet.report.run.headline import headline
 from fleet.report.run.junit import JunitDocument
 from fleet.report.run.page import ReportFiles, write_report
-
-__all__ = ["CampaignEntry", "CampaignFiles", "write_campaign"]
-
 
 _BESIDE = ("faults", "mutants")
 """Folders beside the index with pages that prove that the check can fail; the index links them if they exist."""
@@ -188,7 +185,7 @@ def write_campaign(
     about = About("campaign", f"Campaign {folder.absolute().name}", verdict, said, max(dates, default=""))
     write_together(
         {
-            files.json: json.dumps(_json(rows, verdict), indent=1, allow_nan=False) + "\n",
+            files.json: json_text(_json(rows, verdict)),
             files.junit: document.text(),
             files.summary: _summary(cases, kinds, failed, verdict),
             files.html: render("campaign.html.j2", shown, frame_of(files.html, about)),

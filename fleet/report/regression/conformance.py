@@ -20,8 +20,6 @@ from fleet.report.pictures.style import INK, MARKERS, PALETTE, canvas, plain_for
 from fleet.report.regression.page_table import PageTable, TablesPage, markdown
 from fleet.verify.conformance.coverage import ConformanceCoverage, CostPoint
 
-__all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
-
 GATES: Mapping[str, tuple[float, float]] = {"ideal": (0.02, 0.05), "timed": (0.03, 0.08)}
 """Memory model -> largest error of the cost model in the median and at the 95th percentile, as fractions of the cycles. With ideal
 memory, the errors are those of runs; with timed memory, those of means over refresh phases.
@@ -52,13 +50,13 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Whether both percentiles are within their gates, for at least one call."""
+        """True if both percentiles are within their gates, for at least one call."""
         median, p95 = GATES[self.memory]
         return self.points > 0 and self.median <= median and self.p95 <= p95
 
     @property
     def runs_passed(self) -> bool:
-        """Whether no single run exceeds its bound. Ideal memory has no randomness: there the percentiles are the only gate."""
+        """True if no single run exceeds its bound. Ideal memory has no randomness: there the percentiles are the only gate."""
         return self.memory != "timed" or self.beyond == 0
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from fleet.core.files import write_together
+from fleet.core.json_text import json_text
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
@@ -23,8 +23,6 @@ from fleet.verify.coverage.account import CoverageAccount, Point
 from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, BinSpace, family
 from fleet.verify.coverage.rtl import MissedLine, RtlCoverage
 from fleet.verify.coverage.shapes import SHAPES, STRIDES
-
-__all__ = ["Share", "write_coverage"]
 
 _SATURATION = ("ordinary", "saturated")
 _FAMILY_TEXT = {
@@ -142,7 +140,7 @@ def write_coverage(
     about = About("coverage", title, shown.verdict, figure)
     texts = {
         page: render("coverage.html.j2", shown, frame_of(page, about)),
-        folder / "summary.json": json.dumps(figures, indent=1) + "\n",
+        folder / "summary.json": json_text(figures),
     }
     write_together(texts)
     published(page)

@@ -9,19 +9,17 @@ planted), `found`, `test` (what found it), `localised`, `seconds`, `right_place`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from fleet.core.codec import Json, decode
 from fleet.core.files import write_together
+from fleet.core.json_text import json_text
 from fleet.errors import ModelError
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-
-__all__ = ["FaultClass", "FaultRow", "classes_of", "write_faults_report"]
 
 
 @dataclass(frozen=True)
@@ -129,6 +127,6 @@ def write_faults_report(
     page = Path(folder) / "index.html"
     about = About("planted faults", "Planted faults", verdict, f"{found} of {len(rows)} found")
     text = render("faults.html.j2", shown, frame_of(page, about))
-    write_together({page: text, page.with_name("faults.json"): json.dumps(table, indent=1) + "\n"})
+    write_together({page: text, page.with_name("faults.json"): json_text(table)})
     published(page)
     return page

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from fleet.core.codec import Json
 from fleet.core.files import write_together
+from fleet.core.json_text import json_text
 from fleet.night.causes import FailureCause
 from fleet.night.collect import JudgedNight
 from fleet.night.gates import Move
@@ -24,8 +25,6 @@ from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.run.junit import JunitDocument
-
-__all__ = ["NightFiles", "markdown_of", "write_night"]
 
 _MOST_MOVES, _MOST_CAUSES, _MOST_KEYS, _MOST_TITLES, _MOST_NOTES = 200, 50, 8, 60, 100
 _WIDTH, _HEIGHT = 150, 24
@@ -48,7 +47,7 @@ def write_night(judged: JudgedNight, folder: Path) -> NightFiles:
     files = NightFiles(folder / "index.html", folder / "night.json", folder / "junit.xml", folder / "summary.md")
     write_together(
         {
-            files.json: json.dumps(_json(judged), indent=1, allow_nan=False) + "\n",
+            files.json: json_text(_json(judged)),
             files.junit: _junit(judged),
             files.summary: markdown_of(judged),
             files.html: _page(judged, files.html),

@@ -5,7 +5,6 @@ Everything comes from stored figures; nothing runs.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,13 +13,12 @@ from markupsafe import Markup
 
 from fleet.compare.diverged import CommitRow
 from fleet.core.files import write_together
+from fleet.core.json_text import json_text
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.pictures.performance_pictures import stacked_bars
 from fleet.report.pictures.timeline import spans_of, timeline
-
-__all__ = ["StreamReport", "StreamRun", "write_stream_report"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class StreamRun:
 
 @dataclass(frozen=True)
 class StreamReport:
-    """What the page shows.
+    """Data of the page.
 
     Attributes:
         title, text: for people. command: runs it again.
@@ -117,7 +115,7 @@ def write_stream_report(report: StreamReport, folder: Path | str) -> Path:
     cycles = [run.cycles for run in report.runs if run.cycles]
     about = About("instruction streams", report.title, report.verdict, f"{min(cycles):,} cycles" if cycles else "")
     text = render("streams.html.j2", _context(report), frame_of(page, about))
-    write_together({page: text, page.with_name("report.json"): json.dumps(table, indent=1, allow_nan=False) + "\n"})
+    write_together({page: text, page.with_name("report.json"): json_text(table)})
     published(page)
     return page
 

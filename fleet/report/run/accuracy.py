@@ -13,8 +13,6 @@ from fleet.cosim.result import ROUNDED, CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.run.gaps import fused_into
 
-__all__ = ["Causes", "ErrorByCause", "causes", "histogram", "selected", "sqnr", "thinned"]
-
 T = TypeVar("T")
 
 
@@ -59,10 +57,11 @@ def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
     tables = [{row.op: row for row in c.operations} if c else {} for c in found]
     order = _order(found)
     engine = result.engine(arithmetic.other) if arithmetic else None
+    into = fused_into(engine)
     return found, tuple(
         ErrorByCause(op, tables[0].get(op), tables[1].get(op), tables[2].get(op), place)
         for op in order
-        for place in [_place(engine, op)]
+        for place in [_place(engine, op, into.get(op))]
     )
 
 
@@ -78,11 +77,10 @@ def _order(found: Causes) -> list[str]:
     return order
 
 
-def _place(engine: EngineRun | None, op: str) -> str:
-    """Return where the accelerator ran an operation, from its placement, and what it was fused into, from its groups."""
+def _place(engine: EngineRun | None, op: str, into: str | None) -> str:
+    """Return where the accelerator ran an operation, from its placement, and what it was fused into."""
     if engine is None:
         return ""
-    into = fused_into(engine).get(op)
     place = engine.placement.get(op, "")
     return f"{place or 'device'}, fused into {into}" if into else place
 

@@ -10,9 +10,6 @@ from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import RunIdentity
 from fleet.report.frame.text import date
 
-__all__ = ["PROVENANCE", "DependencyChange", "changes", "compared_with"]
-
-
 PROVENANCE = ("revision", "host", "processor")
 """Names of the parts that change no figure."""
 
@@ -27,7 +24,7 @@ class DependencyChange:
 
     @property
     def changed(self) -> bool:
-        """Whether the two runs differ in it."""
+        """True if the two runs differ in this row."""
         return self.before != self.after
 
     def to_json(self) -> dict[str, Json]:

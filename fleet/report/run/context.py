@@ -27,8 +27,6 @@ from fleet.report.run.proved import proved
 from fleet.report.run.scores import Scores, scores
 from fleet.report.run.source_lines import SourceListing, anchors, case_file, model_file, sources
 
-__all__ = ["RunPage", "context"]
-
 FLIPS_SHOWN = 24
 MOVED_ROWS = 20
 HOST_ROWS = 40
@@ -63,7 +61,7 @@ class CommitTable:
 
 @dataclass(frozen=True)
 class HostSplit:
-    """What the host runs, for engines that split the model in the same way.
+    """Share of the host, for engines that split the model in the same way.
 
     Attributes:
         ops: (operation, its row of a comparison or None, why it is not on the device). all: number of operations of the model.
@@ -269,10 +267,10 @@ def _around(rows: Sequence[CommitRow], wrong: Sequence[int]) -> Sequence[CommitR
 
 
 def _host(result: CosimResult) -> Iterator[HostSplit]:
-    """Yield one entry per way to split the model between device and host; engines with the same split share it."""
+    """Yield one entry per way to split the model between device (or RISC-V code) and host; engines with the same split share it."""
     groups: dict[tuple[tuple[str, str], ...], list[EngineRun]] = {}
     for engine in result.engines:
-        if engine.status == "ran" and _on_device(engine):
+        if engine.status == "ran" and (_on_device(engine) or "host" in engine.placement.values()):
             groups.setdefault(tuple(engine.placement.items()), []).append(engine)
     for placement, engines in groups.items():
         host = [op for op, place in placement if place == "host"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from fleet.core.codec import Json, encode, encode_record
+from fleet.core.json_text import json_text
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame import text as _text
 from fleet.report.frame.text import engine_title
 from fleet.report.run import performance
 from fleet.report.run.changes import PROVENANCE, DependencyChange, changes, compared_with
 from fleet.report.run.headline import headline
-
-__all__ = ["Figure", "RunDiff", "diff"]
 
 _MOST_ROWS = 40
 
@@ -41,7 +39,7 @@ class Figure:
 
     @property
     def changed(self) -> bool:
-        """Whether the figures differ (NaN equals NaN)."""
+        """True if the figures differ (NaN equals NaN)."""
         if self.before is None or self.after is None:
             return self.before is not self.after
         return not (self.before == self.after or (math.isnan(self.before) and math.isnan(self.after)))
@@ -78,7 +76,7 @@ class RunDiff:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs: identity, verdict and all figures."""
+        """True if nothing differs: identity, verdict and all figures."""
         figures = (*self.accuracy, *self.cycles, *self.errors)
         content = [c for c in self.identity if c.what not in PROVENANCE]
         identical = not any(c.changed for c in (*content, *self.comparisons)) and not any(f.changed for f in figures)
@@ -120,7 +118,7 @@ class RunDiff:
 
     def json_text(self) -> str:
         """Return `to_json` as text."""
-        return json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n"
+        return json_text(self.to_json())
 
     def text(self, width: int = 80) -> str:
         """Return the changes as text for a terminal of `width` columns: at most a screen per part; long names lose their middle."""

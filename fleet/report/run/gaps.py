@@ -1,4 +1,4 @@
-"""What was not compared: one line per reason, with all operations that share it."""
+"""Gaps of the comparison: one line per reason, with all operations that share it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from fleet.core.codec import Json, encode_record, is_list, is_table
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.frame.text import engine_title
-
-__all__ = ["Gap", "GapGroup", "fused_into", "gaps", "grouped"]
 
 NOT_ASKED = "not asked for"
 _NAMES, _LINES = 6, 6
@@ -35,12 +33,12 @@ class Gap:
 
     @property
     def size(self) -> int:
-        """The number of things."""
+        """Number of things that were not compared."""
         return len(self.things)
 
     @property
     def cut(self) -> bool:
-        """Whether `names` leaves something out."""
+        """True if `names` leaves something out."""
         return len(self.things) > _NAMES
 
     @property

@@ -11,8 +11,6 @@ from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.frame.text import engine_title
 
-__all__ = ["GOLDEN", "HeadRow", "headline", "worst_operation"]
-
 GOLDEN = "vm"
 """The engine whose result the others' task figures are compared with."""
 
@@ -119,6 +117,8 @@ def _check(comparison: Comparison) -> tuple[str, str]:
         ways = comparison.ways
         others = f" ({ways.words()})" if ways.own + ways.higher + ways.not_proved else ""
         words = "hold against" if others else "within the bound of"
+        if not comparison.operations and comparison.printed:
+            return f"{comparison.printed:,} printed lines = {reference}", comparison.verdict
         return f"{ok:,} of {len(comparison.operations):,} operations {words} {reference}{others}", comparison.verdict
     return f"measured against {reference}", "info" if comparison.verdict == "pass" else "fail"
 

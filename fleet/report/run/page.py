@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.core.codec import Json
 from fleet.core.files import write_together
+from fleet.core.json_text import json_text
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame.index import published
 from fleet.report.frame.place import INDEX, About, frame_of
@@ -22,8 +22,6 @@ from fleet.report.run.headline import headline
 from fleet.report.run.junit import junit
 from fleet.report.run.proved import proved
 from fleet.report.run.summary import summary
-
-__all__ = ["REPORT_SCHEMA", "ReportFiles", "report_json", "store_report", "write_report"]
 
 REPORT_SCHEMA = 1
 """Version of the form of report.json."""
@@ -90,7 +88,7 @@ def _pages(
         page = os.path.relpath(there.absolute(), folder.absolute()) if there.is_file() and there.parent != folder else None
     files = ReportFiles(folder / INDEX, folder / "report.json", folder / "junit.xml", folder / "summary.md")
     return files, {
-        files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
+        files.json: json_text(report_json(found, before)),
         files.junit: junit(found),
         files.summary: summary(found, before),
         files.html: render("page.html.j2", context(found, before, page), frame_of(files.html, _about(found))),

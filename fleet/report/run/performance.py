@@ -16,20 +16,6 @@ from fleet.core.records.code_profile import HotBlock, StoredProfile
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 
-__all__ = [
-    "CodeProfile",
-    "OperationCost",
-    "Traffic",
-    "clocked",
-    "code_profile",
-    "commits_of",
-    "cycle_classes",
-    "instruction_counts",
-    "operation_costs",
-    "port_bytes",
-    "traffic",
-]
-
 _TRAFFIC: Mapping[str, str] = {
     "hbm_read_bytes": "HBM, read",
     "hbm_write_bytes": "HBM, written",
@@ -108,7 +94,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class CodeProfile:
-    """Where an engine's instructions went (`fleet.core.records.code_profile`).
+    """An engine's instructions by place (`fleet.core.records.code_profile`).
 
     Attributes:
         kinds: in the order of the table's columns.

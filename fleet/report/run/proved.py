@@ -1,4 +1,4 @@
-"""What a run has proved, one sentence per comparison: the words of the verdict's banner."""
+"""Sentences of the verdict's banner: for each comparison, what it proved."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from fleet.cosim.result import ROUNDED, CosimResult
 from fleet.report.frame.text import count, interval, number, percent
 from fleet.report.run.accuracy import causes
 from fleet.report.run.headline import GOLDEN, worst_operation
-
-__all__ = ["proved"]
 
 _NAMES = {ROUNDED: "the golden with rounded weights"}
 

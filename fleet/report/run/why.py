@@ -5,7 +5,6 @@ operation -> instruction -> field -> address -> register writes -> values expect
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from fleet.adopt.record import RECORD, ReplayRecord
 from fleet.compare.account import DivergenceAccount
 from fleet.compare.diverged import Divergence
 from fleet.core.codec import is_table
+from fleet.core.json_text import read_json
 from fleet.cosim.generation import FILE as GENERATION
 from fleet.cosim.generation import GenerationResult
 from fleet.cosim.result import CosimResult
@@ -24,8 +24,6 @@ from fleet.report.frame.text import operations
 from fleet.report.run.why_lines import beat_lines, chain_lines, replay_lines, tile_lines
 from fleet.streams.bundle import NAME as STREAM
 from fleet.streams.bundle import load_bundle
-
-__all__ = ["RESULT", "StoredFailure", "find_failure", "last_agreed", "page", "sections"]
 
 RESULT = "result.json"
 _VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18
@@ -111,7 +109,7 @@ def _passed(path: Path) -> str:
 
 def _fuzzed(path: Path) -> str:
     """Describe the stored state of a run of random programs; "" for another file, or if one of them failed."""
-    table: object = json.loads(path.read_text(encoding="utf-8"))
+    table = read_json(path)
     if not is_table(table) or not {"device", "seed", "programs", "executed", "refused", "failures"} <= table.keys():
         return ""
     if table["failures"] or not table["programs"]:
@@ -129,10 +127,10 @@ def _stored(*folders: Path) -> Iterator[Path]:
 
 def _load(path: Path) -> tuple[StoredFailure | None, set[str]]:
     """Return the failure in a file (None if it passed), and its names."""
-    try:
-        verdict = json.loads(path.read_text(encoding="utf-8")).get("verdict")
-    except (OSError, ValueError, AttributeError) as error:
-        raise ModelError(f"not a stored result ({error})", where=str(path)) from error
+    table = read_json(path, "not a stored result")
+    if not is_table(table):
+        raise ModelError("not a stored result (it holds no table)", where=str(path))
+    verdict = table.get("verdict")
     folder = path.parent.name
     if path.name == STREAM:
         bundle, _ = load_bundle(path)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from fleet.errors import ModelError
 
-__all__ = ["ARCHITECTURES", "PRESETS", "ModelConfig", "preset"]
-
 ARCHITECTURES = ("llama", "qwen2", "chatglm2", "gpt2")
 
 _LIMITS: Mapping[str, tuple[int, int]] = {
@@ -131,7 +129,7 @@ class ModelConfig:
 
     @property
     def learned_positions(self) -> bool:
-        """Whether positions are looked up and added instead of rotated."""
+        """True if positions are looked up and added instead of rotated."""
         return self.rotary == 0
 
     def shortened(self, blocks: int) -> ModelConfig:

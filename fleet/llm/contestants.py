@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.room import check_room
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
@@ -33,14 +34,14 @@ from fleet.llm.sessions.device_session import DeviceSession, load_images
 from fleet.llm.sessions.program_session import RiscvSession, VmSession
 from fleet.llm.sessions.run_module import device_backend
 from fleet.llm.sessions.session import Embedding, GenerationSession
+from fleet.llm.shapes import ShapeWeights
 from fleet.llm.weights import ModelWeights
 from fleet.sdk import Device
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.weights import GraphWeights
-
-__all__ = ["DEVICE_ENGINES", "ENGINES", "CompiledContestant", "GenerateRequest", "compile_model", "generate"]
+from fleet.transforms.quantise import Quantised
 
 ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
 """Engine names. The first named one becomes the reference; engines run in this order."""
@@ -150,7 +151,9 @@ def compile_model(
     loaded: LoadedLanguageModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
     wt2hbm: bool = False, progress: Callable[[float, str], None] | None = None,
 ) -> CompiledContestant:  # fmt: skip
-    """Quantise, compile and pack a model. aux, wt2hbm: as for `fleet.targets.graph.build.build`.
+    """Quantise, compile and pack a model; weights of a shape are stored as they are drawn.
+
+    aux, wt2hbm: as for `fleet.targets.graph.build.build`.
 
     Raises:
         DeviceError: the device cannot run or hold it.
@@ -163,14 +166,18 @@ def compile_model(
             f"layer '{wrong[0]}' cannot stay on the host in a run, only the head can", where="quantisation",
             hint="fleet models perplexity measures what it would give",
         )  # fmt: skip
-    text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
-    quantised = quantise_model(loaded.weights, choice, text, progress=progress)
-    weights = quantised.rounded
+    stored: Mapping[str, Quantised] | None = None
+    if isinstance(loaded.weights, ShapeWeights):
+        weights, stored, options = loaded.weights, loaded.weights.stored, {"group": loaded.weights.group}
+    else:
+        text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
+        quantised = quantise_model(loaded.weights, choice, text, progress=progress)
+        weights, options = quantised.rounded, quantised.options
     program = build_model(weights.config, weights, plan)
     model = build_model(weights.config, weights, replace(plan, host_head=True)) if choice.host else program
     typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
     config = {"align": _PAGE, "spill": True, "wt2hbm": wt2hbm}
-    module = build(typed, name=name, aux=aux, build_config=config, options=quantised.options, device=device)
+    module = build(typed, name=name, aux=aux, build_config=config, options=options, device=device, stored=stored)
     rounded = GraphWeights(_in_half, f"{weights.digest} in FP16")
     head = weights["head"] if choice.host else None
     return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head)
@@ -213,6 +220,8 @@ def generate(
         raise FleetError(
             f"the prompt has {len(prompt)} tokens, the {owner} has {room} positions", where="prompt", hint=f"a shorter prompt{more}"
         )
+    if isinstance(weights, ShapeWeights):
+        _check_shape(weights, request)
     if request.on_device:
         from fleet.engines.rtl import memory_model
 
@@ -226,15 +235,26 @@ def generate(
             emit_host(loaded, opened.compiled.module, opened.compiled.model.options, prompt, request.host)
         contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch, stop=request.stop)
         # The content of a cache was compared when it was computed.
-        calls = opened.model.calls() if request.on_device else ()
+        calls = opened.model.calls() if request.on_device and opened.golden else ()
         names = [call.label for call in calls if call.label and not call.op.endswith("dat_hbm")]
         outcome = contest.run(prompt, request.tokens, names)
         opened.measured = _perplexities(loaded, request, opened, watch or GenerationWatch())
         return _result(weights, text, request, prompt, opened, outcome)
 
 
+def _check_shape(weights: ModelWeights, request: GenerateRequest) -> None:
+    """Raise FleetError for what weights that are drawn cannot give, or that needs more memory than there is."""
+    if request.perplexity or request.quantisation.host:
+        what = "--perplexity" if request.perplexity else "--host-layers"
+        raise FleetError(
+            "weights that are drawn have no text to be measured on, and no other form", where=what, hint="name a --model"
+        )
+    if {"vm", "riscv"} & {*request.engines}:
+        check_room(4 * figures.parameters(weights.config), "weights in float32, which vm and riscv need,", where=request.name)
+
+
 class _Opened:
-    """The open sessions of a request."""
+    """The open sessions of a request. golden: whether vm and the rounded golden run beside the engines that were named."""
 
     def __init__(
         self, loaded: LoadedLanguageModel, request: GenerateRequest, embedding: Embedding, folder: Path, stack: ExitStack,
@@ -243,12 +263,14 @@ class _Opened:
         weights = loaded.weights
         self.compiled: CompiledContestant | None = None
         self.measured: tuple[QuantisationChoiceRow, ...] = ()
+        self.golden = "vm" in request.engines or not isinstance(weights, ShapeWeights)
         self.device: Device | None = None
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
         if request.on_device or request.host is not None:
             assert request.device is not None
             _, self.device = find_device(request.device)
-            announce(f"quantising ({request.quantisation}) and compiling for {self.device.name}")
+            begun = f"quantising ({request.quantisation})" if not isinstance(weights, ShapeWeights) else "drawing weights"
+            announce(f"{begun} and compiling for {self.device.name}")
             self.compiled = compile_model(
                 loaded, request.plan, self.device, request.quantisation, aux=request.issue == "aux",
                 progress=lambda fraction, words: watch.progress("quantise", fraction, words),
@@ -269,12 +291,12 @@ class _Opened:
                 assert self.compiled is not None
                 if name == "rtl" and "iss" not in request.engines:
                     add(self._device("iss", request, embedding, folder))
-                if name == "iss" or "iss" not in request.engines:
+                if self.golden and (name == "iss" or "iss" not in request.engines):
                     add(VmSession(self.compiled.program, embedding, self.compiled.rounded, "vm-rounded"))
                 if name == "rtl":
                     announce("starting the simulation (the first time on a device builds it: minutes)")
                 add(self._device(name, request, embedding, folder))
-        if "vm" not in request.engines and request.on_device:
+        if "vm" not in request.engines and request.on_device and self.golden:
             add(VmSession(self.model, embedding, golden))  # only as reference for comparisons
         # vm-rounded never chooses the tokens. For rtl alone iss chooses, and rtl must equal it.
         leader = next(s.name for s in self.sessions if s.name != "vm-rounded")
@@ -333,7 +355,8 @@ def _result(
         ),
         sampling={"temperature": request.sampling.temperature, "top_k": request.sampling.top_k, "top_p": request.sampling.top_p,
                   "seed": request.sampling.seed},
-        quantisation={"group": group, "rounding": choice.rounding, "host": list(choice.host)} if group else {},
+        quantisation={"group": group, "rounding": "drawn" if isinstance(weights, ShapeWeights) else choice.rounding,
+                      "host": list(choice.host)} if group else {},
         tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
         memory=request.memory, seed=request.seed, date=request.date, command=request.command, request=request.request,
     )  # fmt: skip

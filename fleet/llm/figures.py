@@ -16,10 +16,6 @@ from fleet.llm.sessions.session import TokenStep
 from fleet.llm.weights import linear_names, weight_shapes
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = [
-    "estimate", "kind_costs", "kind_of", "layer_errors", "model_figures", "parameters", "stored_bits", "timeline", "traffic",
-]  # fmt: skip
-
 _BITS = 4
 _SCALE_BITS = 16
 

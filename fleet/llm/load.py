@@ -10,14 +10,12 @@ from typing import Protocol
 
 from fleet.core.file_kinds import kind_of, refuse_foreign
 from fleet.errors import ModelError
-from fleet.llm.config import ARCHITECTURES
+from fleet.llm.config import ARCHITECTURES, preset
 from fleet.llm.files.cache import model_file
 from fleet.llm.files.fetch import LANGUAGE_MODELS
+from fleet.llm.shapes import ShapeTokenizer, ShapeWeights
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
-
-__all__ = ["LoadedLanguageModel", "TextModel", "TinyTokenizer", "is_language_model", "load_model", "model_file"]
-
 
 _OWN = ("gguf", "language-model", "folder", "python", "text", "json", "empty", "unknown", "special")
 """Kinds of files for which the readers of language models report errors themselves."""
@@ -117,6 +115,11 @@ def load_model(spec: str) -> LoadedLanguageModel:
         known = ", ".join(LANGUAGE_MODELS)
         raise ModelError("no such model", where=spec, hint=f"known are {known}, tiny, a .gguf file, or a folder")
     return _gguf(spec, path)
+
+
+def load_shape(name: str, *, group: int, seed: int) -> LoadedLanguageModel:
+    """Return a published model's shape with weights that are drawn. Raises ModelError if the name is not known."""
+    return LoadedLanguageModel(f"shape {name}", ShapeWeights(preset(name), group=group, seed=seed, name=name), ShapeTokenizer())
 
 
 def _gguf(spec: str, path: Path) -> LoadedLanguageModel:

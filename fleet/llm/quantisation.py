@@ -37,8 +37,6 @@ from fleet.transforms import quantise as nearest
 from fleet.transforms import quantise_compensated as compensated
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
-__all__ = ["GROUPS", "LEVELS", "ROUNDINGS", "Quantisation", "QuantisedWeights", "quantise_model"]
-
 GROUPS, LEVELS = (32, 64, 128), 7
 ROUNDINGS = ("absmax", "search", "weighted", "compensated")
 KEPT = 8
@@ -73,7 +71,7 @@ class Quantisation:
 
     @property
     def calibrated(self) -> bool:
-        """Whether the rounding needs the inputs of layers."""
+        """True if the rounding needs the inputs of layers."""
         return self.rounding in {"weighted", "compensated"}
 
     @property
@@ -83,7 +81,7 @@ class Quantisation:
 
     @property
     def clip(self) -> QuantiseOptions:
-        """How a group's scale is chosen."""
+        """Method of choosing a group's scale."""
         return QuantiseOptions(clip="absmax" if self.rounding == "absmax" else "mse")
 
     def __str__(self) -> str:

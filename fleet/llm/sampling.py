@@ -9,12 +9,10 @@ import numpy.typing as npt
 
 from fleet.errors import FleetError
 
-__all__ = ["Sampler", "Sampling", "probabilities"]
-
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are chosen.
+    """Choice of the next token.
 
     Attributes:
         temperature: divides the logits; 0 takes the largest logit (the lowest id among equals, as `numpy.argmax`).
@@ -39,7 +37,7 @@ class Sampling:
 
     @property
     def greedy(self) -> bool:
-        """Whether the largest logit is taken without a draw."""
+        """True if the largest logit is taken without a draw."""
         return self.temperature == 0
 
 

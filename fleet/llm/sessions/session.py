@@ -19,8 +19,6 @@ from fleet.engines.trace import Commit
 from fleet.errors import ModelError
 from fleet.llm.models import ModelGraph
 
-__all__ = ["Embedding", "GenerationSession", "RanStep", "StepProgress", "TokenStep"]
-
 F32 = npt.NDArray[np.float32]
 
 StepProgress = Callable[[float, str], None]
@@ -121,7 +119,7 @@ class GenerationSession(ABC):
 
     @property
     def cut(self) -> str:
-        """Where the steps so far were cut into legs and what that proved, one line; empty if they were not."""
+        """Cuts of the steps so far into legs and what that proved, one line; empty if there are none."""
         return ""
 
     def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> TokenStep:

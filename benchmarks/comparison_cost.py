@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,9 @@ from fleet.compare.verdict import Comparison
 from fleet.cosim.campaign import cosim
 from fleet.cosim.models.loaded import load_model
 from fleet.cosim.options import CosimOptions
+from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance, EngineRun
+from fleet.ir.program import Program
 
 MODELS = ("plain", "depthwise")
 
@@ -120,44 +124,70 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
+@dataclass(frozen=True)
+class Costs:
+    """What a co-simulation took: its result, processor seconds of each step, and the process's memory.
+
+    steps: "vm" or "riscv-vs-vm" -> processor seconds of all threads and of children that ended. engines_mb: peak before the last
+    engine ended. silence_s: the longest time without a word of progress while something was compared.
+    """
+
+    result: CosimResult
+    steps: Mapping[str, float]
+    engines_mb: int
+    peak_mb: int
+    silence_s: float
+
+    @property
+    def engines(self) -> float:
+        """Seconds of all engines."""
+        return sum(seconds for name, seconds in self.steps.items() if "-vs-" not in name)
+
+    @property
+    def comparisons(self) -> float:
+        """Seconds of all comparisons."""
+        return sum(seconds for name, seconds in self.steps.items() if "-vs-" in name)
+
+
+def costs_of(program: Program, inputs: Mapping[str, np.ndarray], engines: Sequence[str], options: CosimOptions) -> Costs:
+    """Run the co-simulation in this process and measure it."""
+    marks = [("", _cpu(), _peak())]
+    said = [time.monotonic()]
+    gaps: list[float] = []
+
+    def heard(*_: object) -> None:
+        gaps.append(time.monotonic() - said[0])
+        said[0] = time.monotonic()
+
+    def engine(run: EngineRun, _: object) -> None:
+        marks.append((run.name, _cpu(), _peak()))
+        said[0] = time.monotonic()
+        gaps.clear()
+
+    def comparison(one: Comparison) -> None:
+        heard()
+        marks.append((one.name, _cpu(), _peak()))
+
+    options = replace(options, progress=heard, on_engine=engine, on_comparison=comparison)
+    result = cosim(program, inputs, None, engines, options)
+    steps = {name: after - before for (_, before, _), (name, after, _) in pairwise(marks)}
+    engines_mb = max(peak for name, _, peak in marks if "-vs-" not in name)
+    return Costs(result, steps, engines_mb, _peak(), max(gaps, default=0.0))
+
+
 def measure(model: str, size: int, engines: tuple[str, ...]) -> dict[str, object]:
     """One model in this process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{model}.onnx"
         {"plain": plain, "depthwise": depthwise}[model](size).save(path)
-        loaded = load_model(str(path), None, None, 0, None)
-        program = loaded.program
+        program = load_model(str(path), None, None, 0, None).program
         image = np.random.default_rng(1).standard_normal((1, 3, size, size)).astype(np.float32)
-        marks = [("", _cpu(), _peak())]
-        said = [time.monotonic()]
-        gaps: list[float] = []
-
-        def heard(*_: object) -> None:
-            gaps.append(time.monotonic() - said[0])
-            said[0] = time.monotonic()
-
-        def engine(run: EngineRun, _: object) -> None:
-            marks.append((f"engine {run.name}", _cpu(), _peak()))
-            said[0] = time.monotonic()
-            gaps.clear()
-
-        def comparison(one: Comparison) -> None:
-            heard()
-            marks.append((f"comparison {one.name} {one.verdict}", _cpu(), _peak()))
-
-        options = CosimOptions(
-            model=model, data=DataProvenance("random", 1, None, None, "drawn"), progress=heard,
-            on_engine=engine, on_comparison=comparison,
-        )  # fmt: skip
-        cosim(program, {program.arguments[0].name: image}, None, engines, options)
-        spent = {"engine": 0.0, "comparison": 0.0}
-        for (_, before, _), (name, after, _) in pairwise(marks):
-            spent[name.split()[0]] += after - before
-        verdicts = [name for name, _, _ in marks if name.startswith("comparison")]
+        options = CosimOptions(model=model, data=DataProvenance("random", 1, None, None, "drawn"))
+        found = costs_of(program, {program.arguments[0].name: image}, engines, options)
+        verdicts = [f"{c.name} {c.verdict}" for c in found.result.comparisons]
         return {
-            "model": model, "size": size, "engines_s": spent["engine"], "comparison_s": spent["comparison"],
-            "engines_mb": max(m for n, _, m in marks if not n.startswith("comparison")), "peak_mb": _peak(),
-            "silence_s": max(gaps, default=0.0), "verdicts": verdicts,
+            "engines_s": found.engines, "comparison_s": found.comparisons, "engines_mb": found.engines_mb, "peak_mb": found.peak_mb,
+            "silence_s": found.silence_s, "verdicts": verdicts,
         }  # fmt: skip
 
 

@@ -58,8 +58,7 @@ def _template(folder: Path, kind: str, stream: str, file: str, before: str, afte
     work = Workspace(folder / kind)
     work.folder.mkdir()
     work.fleet("init", ".")
-    work.fleet("isa", "new", "mine", "--kind", kind)
-    work.install(work.folder / "sets" / "mine")
+    work.new_set("mine", "--kind", kind)
     rtl = work.folder / "sets" / "mine" / "mine" / "rtl"
     return Subject(f"{kind} template", stream, rtl / file, before, after, work.environment, work.folder)
 

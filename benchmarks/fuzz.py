@@ -19,8 +19,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.verify.conformance.fuzz import fuzz, load_state, state_file
-from fleet.verify.conformance.fuzz_state import RanProgram
+from fleet.verify.conformance.fuzz import fuzz, state_file
+from fleet.verify.conformance.fuzz_state import RanProgram, load_state
 
 SEED = 1
 

@@ -21,7 +21,7 @@ def test_every_command_and_option_of_the_page_exists() -> None:
     assert len(named) > 8
     assert named <= set(group.list_commands(context))
     old = {word for words in _OLD.values() for word in words if word.startswith("--")}
-    before = text[text.index("Spellings of before") :].split("work for one version")[0]
+    before = text[text.index("Earlier spellings") :].split("work for one more version")[0]
     assert old - {"--output"} == set(re.findall(r"`(--[a-z]+)`", before))
 
 

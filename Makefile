@@ -42,7 +42,7 @@ sim: setup
 nightly: setup ## every case on every device, memory and seed; the RTL through Yosys
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
-	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/frontend/test_corpus.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted

@@ -10,11 +10,23 @@ if TYPE_CHECKING:
     from fleet.compiler import compile_model as compile
     from fleet.compiler.decorator import jit as jit
     from fleet.core.version import __version__ as __version__
+    from fleet.frontend.model_functions import gelu as gelu
+    from fleet.frontend.model_functions import kernel as kernel
+    from fleet.frontend.model_functions import layer_norm as layer_norm
+    from fleet.frontend.model_functions import relu as relu
+    from fleet.frontend.model_functions import rms_norm as rms_norm
+    from fleet.frontend.model_functions import sigmoid as sigmoid
+    from fleet.frontend.model_functions import silu as silu
+    from fleet.frontend.model_functions import softmax as softmax
     from fleet.frontend.tensor import Tensor as Tensor
 
-__all__ = ["Compiled", "Tensor", "__version__", "compile", "jit"]
+__all__ = [
+    "Compiled", "Tensor", "__version__", "compile", "gelu", "jit", "kernel", "layer_norm", "relu", "rms_norm", "sigmoid", "silu",
+    "softmax",
+]  # fmt: skip
 
 _LAZY = {
+    **{name: ("fleet.frontend.model_functions", name) for name in __all__},  # all but these:
     "__version__": ("fleet.core.version", "__version__"),
     "compile": ("fleet.compiler", "compile_model"),
     "Compiled": ("fleet.compiler", "Compiled"),

@@ -11,7 +11,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What every command of fleet leaves with; no other code leaves it. `meaning` is the table of `fleet --help` and the docs.
+    """Exit codes of fleet's commands; there are no others. `meaning` is the table of `fleet --help` and the docs.
 
     130, 129, 143 and 141 are 128 plus the signal's number, as shells have it.
     """

@@ -7,6 +7,7 @@ from chosen import devices
 
 from fleet.engines.rtl_sim.job import JobScript, read_results
 from fleet.isa.codec import interrupt
+from fleet.isa.description import Description, Register
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
@@ -59,14 +60,21 @@ def test_registers_after_reset_do_not_depend_on_the_state_at_power_on(device: st
         assert other == found[0], (seed, {k: (v, other[k]) for k, v in found[0].items() if other[k] != v})
 
 
+def _named(description: Description) -> Register:
+    """The register that names the refused instruction; the test is skipped where a set has none."""
+    found = description.with_role("error_instruction")
+    if not found:
+        pytest.skip("the set has no such register")
+    (register,) = found
+    return register
+
+
 @pytest.mark.parametrize("device", devices())
 def test_a_refusal_says_which_instruction_it_was(device: str) -> None:
     """The register that names the refused instruction is read by hosts only: no commit carries it."""
     with StreamRunner(device) as runner:
         description = load(runner.set.description)
-        (named,) = description.with_role("error_instruction") or (None,)
-        if named is None:
-            pytest.skip("the set has no such register")
+        named = _named(description)
         (status,), (enable,) = description.with_role("irq_status"), description.with_role("irq_enable")
         for name in runner.set.instructions:
             call, cause = _refused(device, name)
@@ -88,9 +96,7 @@ def test_a_start_while_its_unit_runs_is_refused_by_its_own_name(device: str) -> 
     """Only hosts see what a refused start leaves: it becomes no commit, where it does not wait in a queue."""
     with StreamRunner(device) as runner:
         description = load(runner.set.description)
-        (named,) = description.with_role("error_instruction") or (None,)
-        if named is None:
-            pytest.skip("the set has no such register")
+        named = _named(description)
         (status,) = description.with_role("irq_status")
         refused = 0
         for name in runner.set.instructions:

@@ -20,7 +20,8 @@ from fleet.regress.pytest_night import RowFields
 from fleet.sdk import Device, IssueRules
 from fleet.streams.case import ISSUES, Setting
 from fleet.streams.run import StreamRunner
-from fleet.verify.conformance.fuzz import StreamFuzzState, fuzz, load_state, state_file
+from fleet.verify.conformance.fuzz import StreamFuzzState, fuzz, state_file
+from fleet.verify.conformance.fuzz_state import load_state
 from fleet.verify.conformance.fuzz_workers import setting_of
 from fleet.verify.conformance.settings import ways_of_issue
 from fleet.verify.conformance.suite import make_case

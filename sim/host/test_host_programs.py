@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from host_programs import Model, compiled, destinations, header, main_of, model_of, polled, reference, small_mvm
+from host_programs import Model, compiled, destinations, header, interrupt_main, main_of, model_of, polled, reference, small_mvm
 
 from fleet.engines.base import RunOptions
 from fleet.engines.host_port.hardware import HardwarePort
@@ -121,19 +121,12 @@ def test_interrupt_result_and_identity(tmp_path: Path, capfd: pytest.CaptureFixt
     case = next(c for c in cases if c.calls[-1].fields["mvm_start"] & 0x800)
     text = header(SMALL, model_of(case, "argmax"), tmp_path / "weights")
     writes = "\n".join(line for call in case.calls for line in polled(SMALL, call)[:-1])
-    body = f"""
-int main(int, char** argv) {{
-  HANDLE device = open_device();
-  HANDLE h2cx = open_h2cx();
-  argmax_load_params(device, h2cx, argv[1]);
-  std::printf("%u %u\\n", CSB_Read(device, 1), CSB_Read(device, 228));
-  CSB_Write(device, 227, 1);
-{writes}
-  while ((CSB_Read(device, 228) & 1) == 0) {{}}
-  CSB_Write(device, 228, 1);
-  std::printf("%u %u %u %u\\n", CSB_Read(device, 1), CSB_Read(device, 228), CSB_Read(device, 40), CSB_Read(device, 230));
-}}
-"""
+    body = interrupt_main(
+        "argmax",
+        writes,
+        """
+  std::printf("%u %u %u %u\\n", CSB_Read(device, 1), CSB_Read(device, 228), CSB_Read(device, 40), CSB_Read(device, 230));""",
+    )
     _, summary, _ = run(compiled(INCLUDE + text + body, tmp_path), tmp_path / "weights", folder=tmp_path / "run")
     commit = summary.commits[-1]
     assert commit.result is not None

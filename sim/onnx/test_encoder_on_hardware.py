@@ -33,11 +33,12 @@ def passed(found: dict[str, str]) -> None:
     assert found["iss-vs-vm-rounded"] == "pass"
 
 
-def test_a_layer_with_random_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("sequences", [1, 3])
+def test_a_layer_with_random_weights(sequences: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "layer.onnx"
-    path.write_bytes(encoder_layer(6, 64, 2, 128).SerializeToString())
-    x = np.random.default_rng(5).standard_normal((1, 6, 64)).astype(np.float32)
-    np.savez(tmp_path / "in.npz", x=x, mask=np.ones((1, 6), np.int64))
+    path.write_bytes(encoder_layer(6, 64, 2, 128, batch=sequences).SerializeToString())
+    x = np.random.default_rng(5).standard_normal((sequences, 6, 64)).astype(np.float32)
+    np.savez(tmp_path / "in.npz", x=x, mask=np.ones((sequences, 6), np.int64))
     command = ["cosim", str(path), "--input", str(tmp_path / "in.npz"), "--known", "mask", "--device", "hbm_small"]
     passed(comparisons(capsys, [*command, "--engines", "vm,riscv,iss,rtl"]))
 

@@ -15,19 +15,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "verify" / "shrink"))
 
+from faulty import program
 from planting import Edit, Project
 
 from fleet.isa.codec import disassemble
-from fleet.isa.conformance import joined, sources
 from fleet.isa.registry import find_device
-from fleet.sdk import Draw
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.run import StreamRunner
-from fleet.verify.conformance.programs import ProgramPlace
 from fleet.verify.shrink.stream import shrink_stream
 
 HBM, VGEMM = "rtl_models/hbm0923/hbm0923", "rtl_models/vgemm/vgemm"
@@ -100,25 +97,6 @@ FAULTS = (
 )  # fmt: skip
 
 
-def long_program(name: str, seed: int, length: int = LENGTH) -> StreamCase:
-    """At least so many instructions of all kinds that read and overwrite what earlier ones wrote."""
-    instruction_set, device = find_device(name)
-    rng = np.random.default_rng([seed, length])
-    place, known = ProgramPlace(device, rng, 0.6), list(sources(instruction_set).values())
-    draws: list[Draw] = []
-    while sum(len(d.calls) for d in draws) < length:
-        draw = known[int(rng.integers(len(known)))].draw(device, rng, place, small=True)
-        units = [(instruction_set.instructions[c.instruction], c.fields) for c in draw.calls]
-        if not any(unit.legal(device, fields) for unit, fields in units):
-            draws.append(draw)
-            for unit, fields in units:
-                place.done(unit.reads(device, fields), unit.writes(device, fields))
-    calls = joined(instruction_set, device, draws)
-    parameters = {k: v for d in reversed(draws) for k, v in d.parameters.items()}
-    blocks = tuple(b for d in draws for b in d.blocks)
-    return StreamCase(f"{name}/long/{seed}", name, calls, blocks, (0,) * len(calls), parameters, seed)
-
-
 def shrink_planted(fault: Planted, folder: Path, length: int = LENGTH, seconds: float = SECONDS) -> Row:
     """Plants the fault in a copy of the project under `folder` and shrinks there. Raises AssertionError where nothing fails."""
     project = Project.copy(folder)
@@ -138,7 +116,7 @@ def main(arguments: Sequence[str]) -> int:
     setting = Setting(memory, "aux" if issue == "aux" else "regs")
     instruction_set, _ = find_device(device)
     with StreamRunner(device) as runner:
-        programs = (long_program(device, seed, int(length)) for seed in range(PROGRAMS))
+        programs = (program(device, seed, int(length)) for seed in range(PROGRAMS))
         case = next((c for c in programs if _fails(runner, c, setting)), None)
     if case is None:
         print(f"none of {PROGRAMS} programs fails")

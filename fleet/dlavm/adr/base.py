@@ -8,11 +8,10 @@ from typing import Any
 from xdsl.irdl import var_operand_def
 
 from fleet.errors import FleetError
-from fleet.ir.accel.dialect import find_operator, register
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference
 from fleet.ir.accel.nodes import ConstantNode as Constant
-from fleet.ir.accel.nodes import Node
+from fleet.ir.accel.nodes import Node, find_operator, register
 from fleet.ir.accel.nodes import OperatorCall as Call
 from fleet.ir.accel.nodes import TupleItemNode as TupleItem
 from fleet.ir.accel.nodes import TupleNode as Tuple

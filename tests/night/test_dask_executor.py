@@ -96,6 +96,15 @@ def processes(project: Path) -> list[psutil.Process]:
     return found
 
 
+def ended(command: subprocess.Popen[str]) -> str:
+    """Wait for a command and return what it printed; one that hangs tells where."""
+    try:
+        return command.communicate(timeout=240)[0]
+    except subprocess.TimeoutExpired:
+        command.send_signal(signal.SIGABRT)  # pytest's faulthandler prints the stacks of all threads
+        pytest.fail(f"the command hangs:\n{command.communicate(timeout=30)[0]}")
+
+
 def started(project: Path, *words: str) -> subprocess.Popen[str]:
     command = [
         sys.executable,
@@ -129,7 +138,7 @@ def reading(project: Path) -> Reading:
 def test_every_kind_of_end_is_a_record(project: Path) -> None:
     committed(project, kinds=KINDS)
     command = started(project, "sim", "--cluster", "local.toml")
-    told = command.communicate(timeout=120)[0]
+    told = ended(command)
     assert command.returncode == ExitCode.DIFFERS, told
     assert "3 failed, 5 passed, 1 skipped" in told
     found = reading(project)
@@ -201,26 +210,30 @@ def test_a_killed_command_leaves_nothing_and_the_next_one_repeats_nothing(projec
     assert "has ended" in again.stderr
 
 
-def test_a_scheduler_that_runs_already_serves_one_session_after_the_other(project: Path) -> None:
-    """Its workers live on."""
+# What a worker logs before its registration is complete is lost.
+DEAF = "def dask_setup(worker):\n    worker.log_event = lambda topic, message: None\n"
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_scheduler_that_runs_already_serves_one_session_after_the_other(project: Path, heard: bool) -> None:
+    """Its workers live on; they are found, too, if their arrival was not heard."""
     committed(project, quick="def test_quick():\n    assert True\n")
     dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
     file = project / "scheduler.txt"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    quiet = {"cwd": project, "env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = subprocess.Popen([*dask, "--scheduler-file", str(file)], **quiet)
     there = ["--scheduler-file", str(file), "--no-nanny", "--no-dashboard"]
-    worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", *there], **quiet)
+    (project / "deaf.py").write_text(DEAF)
+    there += [] if heard else ["--preload", str(project / "deaf.py")]
+    with open(project / "dask.log", "wb") as log:
+        quiet = {"cwd": project, "env": environment, "stdout": log, "stderr": log}
+        scheduler = subprocess.Popen([*dask, "--scheduler-file", str(file)], **quiet)
+        worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", *there], **quiet)
     try:
-        end = time.monotonic() + 60
-        while not file.exists():
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        (project / "there.toml").write_text(f'kind = "scheduler"\naddress = "{json.loads(file.read_text())["address"]}"\n')
+        (project / "there.toml").write_text(f'kind = "scheduler"\naddress = "{_address(file)}"\n')
         for _ in range(2):
             command = started(project, "sim", "--cluster", "there.toml", "--fresh")
-            told = command.communicate(timeout=120)[0]
-            assert command.returncode == 0, told
+            told = ended(command)
+            assert command.returncode == 0, told + (project / "dask.log").read_text()
             assert "2 passed" in told
         assert worker.poll() is None
     finally:
@@ -228,6 +241,31 @@ def test_a_scheduler_that_runs_already_serves_one_session_after_the_other(projec
         scheduler.kill()
         worker.wait()
         scheduler.wait()
+
+
+def test_a_scheduler_without_workers_is_told(project: Path) -> None:
+    committed(project, quick="def test_quick():\n    assert True\n")
+    file = project / "scheduler.txt"
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    with subprocess.Popen([*dask, "--scheduler-file", str(file)], cwd=project, stderr=subprocess.DEVNULL) as scheduler:
+        try:
+            (project / "there.toml").write_text(f'kind = "scheduler"\naddress = "{_address(file)}"\n')
+            with started(project, "sim", "--cluster", "there.toml", "--fresh") as command:
+                assert command.stdout is not None
+                assert any("none has joined the scheduler at" in line for line in command.stdout)
+                command.kill()
+        finally:
+            scheduler.kill()
+
+
+def _address(file: Path) -> str:
+    """Return the address of a scheduler once it has written its file, which it does in pieces."""
+    end = time.monotonic() + 60
+    while True:
+        with suppress(OSError, ValueError):
+            return json.loads(file.read_text())["address"]
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,12 @@ from fleet.errors import ExitCode, SetupError
 from fleet.night.cluster.dispatch import BuildTask, Dispatch, RunTask
 from fleet.night.cluster.pool import Pool, job_maker
 from fleet.night.cluster.settings import ClusterSettings
-from fleet.night.cluster.worker import END_S, PLUGIN, RunnerPlugin, TaskAnswer, WorkerCall, WorkerOrder, perform
+from fleet.night.cluster.worker import END_S, PLUGIN, RunnerPlugin, TaskAnswer, WorkerCall, WorkerOrder, introduce, perform
 from fleet.regress.night_records import NoteKind, RecordLocation
 
 _TICK_S = 0.5
+_LOOK_S = 5.0
+"""Seconds between two looks for workers whose arrival was not heard."""
 
 
 class Listener(Protocol):
@@ -158,6 +160,8 @@ class _Drive:
         self._seen: set[str] = set()
         self._futures: dict[str, Future] = {}
         self._calls = 0
+        self._looked = time.monotonic()
+        self._alone = False
 
     def run(self) -> None:
         """Run until nothing is left to do."""
@@ -202,6 +206,7 @@ class _Drive:
         if self._pool is not None:
             self._pool.keep(min(self._settings.workers, dispatch.useful), time.monotonic())
         self._take()
+        self._look()
         for run, error in dispatch.broken():
             self._listener.refused(run, f"its simulation was not built: {error}", ExitCode.BAD_INPUT)
         if self._listener.enough():
@@ -209,6 +214,21 @@ class _Drive:
         for address, worker in list(dispatch.workers.items()):
             if worker.task is None and not worker.leaving:
                 self._give(address)
+
+    def _look(self) -> None:
+        """Find workers whose arrival was not heard: what a worker logs before its registration is complete is lost."""
+        if not self._dispatch.waiting or time.monotonic() < self._looked + _LOOK_S:
+            return
+        there: Any = self._client.nthreads()  # pyright: ignore[reportUnknownMemberType]
+        if unheard := sorted(there.keys() - self._seen):
+            told: Any = self._client.run(introduce, workers=unheard, on_error="ignore")
+            for event in told.values():
+                if event is not None:
+                    self._handle(event)
+        if not there and self._pool is None and not self._alone:
+            self._alone = True
+            self._listener.said("worker", f"none has joined the scheduler at {self._settings.address} yet: tests wait for one")
+        self._looked = time.monotonic()
 
     def _give(self, address: str) -> None:
         match self._dispatch.next(address, time.monotonic()):

@@ -102,8 +102,7 @@ class RunnerPlugin(WorkerPlugin):
         self._replies = -1
         self._writer: Writer | None = None
         self._closing = False
-        age = time.time() - psutil.Process().create_time()
-        worker.log_event(self._order.topic, {"worker": worker.address, "name": str(worker.name), "host": host_name(), "age": age})
+        worker.log_event(self._order.topic, _introduction(worker))
         threading.Thread(target=self._watch, name="fleet-watch", daemon=True).start()
 
     def teardown(self, worker: Worker) -> None:
@@ -238,6 +237,16 @@ def perform(call: WorkerCall) -> TaskAnswer:
     """Run the task, on a worker that has a `RunnerPlugin`."""
     plugin: Any = get_worker().plugins[PLUGIN]
     return plugin.perform(call)
+
+
+def introduce(dask_worker: Worker) -> dict[str, str | float] | None:
+    """Return the event of a worker that is ready, or None if it is not. Dask passes the worker by the parameter's name."""
+    return _introduction(dask_worker) if PLUGIN in dask_worker.plugins else None
+
+
+def _introduction(worker: Worker) -> dict[str, str | float]:
+    age = time.time() - psutil.Process().create_time()
+    return {"worker": worker.address, "name": str(worker.name), "host": host_name(), "age": age}
 
 
 def _memory(pid: int, limit: int) -> int:

@@ -7,6 +7,7 @@ It writes FOLDER/arrays.npz and, last, FOLDER/result.json (or an error in its pl
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import io
 import json
@@ -14,7 +15,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -48,6 +49,7 @@ class PythonJob:
         libraries: that may be imported. statements: lines of the module that the front end has read.
         modules: dotted name -> module that lies beside the file. package: that the file is of.
         handlers: the `except`s that the front end has followed, as "file:line".
+        path: absolute path of the file, as the source sees it.
     """
 
     name: str
@@ -59,6 +61,7 @@ class PythonJob:
     modules: dict[str, JobModule]
     package: str
     handlers: list[str]
+    path: str
 
     @staticmethod
     def of(table: dict[str, Any]) -> PythonJob:
@@ -72,7 +75,8 @@ def main(folder: Path) -> None:
     """Runs the job of a folder."""
     job = PythonJob.of(json.loads((folder / "job.json").read_text(encoding="utf-8")))
     try:
-        outputs, variables, elapsed = _run(job, folder)
+        with _writing_nothing():
+            outputs, variables, elapsed = _run(job, folder)
         result = _store(job, folder, outputs, variables) | {"elapsed_s": elapsed}
     except BaseException as error:
         places = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == job.name]
@@ -94,12 +98,16 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
     code = compile(needed, job.name, "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
         arguments = {name: z[f"a{i}"] for i, name in enumerate(job.arguments)}
-    namespace: dict[str, Any] = {"__name__": "__main__" if job.function is None else "__fleet_model__", "__file__": job.name}
+    namespace: dict[str, Any] = {"__name__": "__main__" if job.function is None else "__fleet_model__", "__file__": job.path}
     if job.package:
         namespace["__package__"] = job.package
     start = time.perf_counter()
     with contextlib.nullcontext() if job.function is None else contextlib.redirect_stdout(io.StringIO()):
-        exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
+        try:
+            exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
+        except SystemExit as ended:
+            if job.function is not None or ended.code:
+                raise
     if job.function is None:
         return [], namespace, time.perf_counter() - start
     function = namespace[job.function]
@@ -121,6 +129,33 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
     elapsed = time.perf_counter() - start
     value = list(value.values()) if isinstance(value, dict) else value
     return list(value) if isinstance(value, tuple | list) else [value], variables, elapsed
+
+
+@contextlib.contextmanager
+def _writing_nothing() -> Generator[None]:
+    """Let the source write no file: what it opens for writing is kept in memory, what it saves, and folders, are dropped."""
+    opened = io.open
+
+    def data(file: Any, mode: str = "r", *given: Any, **options: Any) -> Any:
+        if not set(mode) & set("wax+"):
+            return opened(file, mode, *given, **options)
+        return io.BytesIO() if "b" in mode else io.StringIO()
+
+    def unless_file(save: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda into, *given, **options: None if isinstance(into, str | os.PathLike) else save(into, *given, **options)
+
+    instead: list[tuple[Any, str, Any]] = [(builtins, "open", data), (io, "open", data)]
+    instead += [(np, n, unless_file(getattr(np, n))) for n in ("save", "savez", "savez_compressed", "savetxt")]
+    folders = (os, "makedirs"), (os, "mkdir"), (Path, "mkdir"), (Path, "touch")
+    instead += [(owner, name, lambda *_given, **_options: None) for owner, name in folders]
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in instead]
+    try:
+        for owner, name, function in instead:
+            setattr(owner, name, function)
+        yield
+    finally:
+        for owner, name, function in before:
+            setattr(owner, name, function)
 
 
 class _Aside:
@@ -244,7 +279,7 @@ class ModulesBeside(MetaPathFinder, Loader):
         """Run what the front end has read of a module."""
         found = self._job.modules[module.__name__]
         tree = ast.parse(found.text, found.path)
-        module.__dict__["__file__"] = found.path
+        module.__dict__["__file__"] = os.path.abspath(found.path)
         needed = _needed(tree, "", found.statements, _importable(self._job), _followed(self._job, found.file))
         exec(compile(needed, found.path, "exec", dont_inherit=True), module.__dict__)
 

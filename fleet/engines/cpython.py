@@ -7,6 +7,7 @@ which therefore only computes. Everything else of the file is left out.
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -63,6 +64,8 @@ class CpythonEngine:
         """
         if not program.source:
             raise ModelError("the program has no Python source", where="cpython", hint="leave engine cpython out")
+        for file in program.files:
+            file.check()
         variables = _variables(program)
         with Scratch("cpython") as folder:
             try:
@@ -102,7 +105,7 @@ class CpythonEngine:
         with (
             (folder / "stdout").open("wb") as out,
             (folder / "stderr").open("wb") as err,
-            start(command, stdout=out, stderr=err, cwd=folder) as process,
+            start(command, stdout=out, stderr=err) as process,
         ):
             while True:
                 try:
@@ -142,6 +145,7 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
         modules={n: JobModule(m.path, m.text, m.package, m.file, list(m.statements)) for n, m in program.modules.items()},
         package=ModuleFinder.of(program.source_name).package,
         handlers=list(program.handlers),
+        path=os.path.abspath(program.source_name),
     )
     (folder / "job.json").write_text(json.dumps(encode_record(job)), encoding="utf-8")
 

@@ -28,9 +28,9 @@ CODES: Mapping[str, ErrorCode] = {
     "F202": ErrorCode(
         "a name is used before it is assigned", "def f():\n    print(a)\n    a = 1\nf()", "assign it first, or `global`"
     ),
-    "F203": ErrorCode("a builtin that is not supported", "open('file')", "give data as weights or inputs"),
+    "F203": ErrorCode("a builtin that is not supported", "input('name')", "give data as weights or inputs"),
     "F204": ErrorCode(
-        "a library that is not supported", "import os\nprint(os.getcwd())", "a model uses numpy, math and its own functions"
+        "a library that is not supported", "import os\nprint(os.getpid())", "a model uses numpy, math and its own functions"
     ),
     "F205": ErrorCode(
         "a function of NumPy or math that is not supported", _NP + "np.datetime64('2024-02-29')", "see the tables of functions"
@@ -115,7 +115,7 @@ CODES: Mapping[str, ErrorCode] = {
     "F603": ErrorCode("an array that is too large", _NP + "print(np.zeros((1 << 28,)))", "give large arrays as weights or inputs"),
     "F604": ErrorCode(
         "a program of too many operations",
-        _X + "y = []\nfor i in range(30000):\n    y.append(x + i)\nprint(y[0])",
+        _X + "y = []\nfor i in range(110000):\n    y.append(x + i)\nprint(sum(y))",
         "compute with larger arrays",
     ),
     "F605": ErrorCode("a number of more than 64 bits", "print(7 ** 1000)", "use floats"),

@@ -18,7 +18,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
-from fleet.frontend.arrays.builder import Builder
+from fleet.frontend.arrays.builder import MAX_USED, Builder
 from fleet.frontend.arrays.tracing import Tracing, final_values
 from fleet.frontend.live.arguments import bound_arguments, check_finite, declared
 from fleet.frontend.onnx import entry
@@ -222,7 +222,8 @@ def _load(
     others = {f"{m.name}.{n}": v for m in evaluator.imports.spaces.values() for n, v in m.frame.variables.items()}
     roots = {**others, **evaluator.globals.variables, **frame.variables}
     program = assemble(function_name or SCRIPT, domain, arguments, bound, (outputs, values), frame.variables, roots, symbols)
-    return replace(program, modules=evaluator.imports.read, handlers=tuple(sorted(evaluator.handlers)))
+    files = tuple(evaluator.files.values())
+    return replace(program, modules=evaluator.imports.read, handlers=tuple(sorted(evaluator.handlers)), files=files)
 
 
 def assemble(
@@ -250,6 +251,9 @@ def assemble(
     block.add_op(ReturnOp(*values))
     domain.builder.identify(final_values(variables))
     _drop_dead(block)
+    if sum(1 for _ in block.ops) > MAX_USED:
+        what = f"the program has more than {MAX_USED} operations"
+        raise SourceError(what, where=source.name, hint="shorten loops, or compute with larger arrays", code="F604")
     made.drop_unused()
     added, entries = made.arguments({a.name for a in arguments}, roots)
     types = ([v.type for v in block.args], [v.type for v in values])

@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 
+from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp
 from fleet.ir.weights import Recipe, Weights
 
@@ -30,6 +31,23 @@ class ModuleSource:
     package: bool = False
     file: str = ""
     statements: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file that a model has read while its source was read. path: absolute. sha256: of its content, in hexadecimal."""
+
+    path: str
+    sha256: str
+
+    def check(self) -> None:
+        """Raise ModelError if the file is no longer as it was."""
+        try:
+            found = hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
+        except OSError as error:
+            raise ModelError(f"cannot be read ({error.strerror})", where=self.path, hint="the source has read it") from error
+        if found != self.sha256:
+            raise ModelError("has changed since the source was read", where=self.path, hint="start the command again")
 
 
 @dataclass(frozen=True)
@@ -64,6 +82,7 @@ class Program:
         fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
         modules: dotted name -> module that the source imports from beside its file.
         handlers: the `except`s that reading the source has followed, as file and line: "model.py:12".
+        files: the data files that the source has read.
     """
 
     module: ModuleOp
@@ -77,6 +96,7 @@ class Program:
     bound: Mapping[str, np.ndarray] = field(default_factory=dict)
     modules: Mapping[str, ModuleSource] = field(default_factory=dict)
     handlers: tuple[str, ...] = ()
+    files: tuple[DataFile, ...] = ()
 
     @property
     def all_sources(self) -> str:

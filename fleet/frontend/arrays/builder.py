@@ -25,7 +25,12 @@ from fleet.ir.refusals import refusal
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
-MAX_OPERATIONS = 20_000
+MAX_OPERATIONS = 400_000
+"""Operations while a source is read, those included that nothing uses because their values are known."""
+MAX_USED = 100_000
+"""Operations of a program."""
+_MAX_PRINTED = 20_000
+"""Operations of a loop whose rounds print, which is unrolled where it can be."""
 _MAX_UNROLLED = 1_500
 """Operations of a loop without products that are unrolled."""
 _MAX_WITH_PRODUCTS = 4_000
@@ -92,7 +97,7 @@ class Builder:
         from those that do not print.
         """
         own = self._count - since
-        if self._count + own * times > MAX_OPERATIONS:
+        if self._count + own * times > min(_MAX_PRINTED, MAX_OPERATIONS):
             return True
         if own * times <= _MAX_UNROLLED:
             return False

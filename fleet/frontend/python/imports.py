@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -48,6 +49,7 @@ def _read(ev: Evaluator, node: ast.stmt, name: str) -> Namespace | None:
         ev.source.files[id(module)] = _Opened(module.source, frozenset(id(n) for n in ast.walk(module.tree)))
     frame = CallFrame(name, 1, ev.scope(module.tree))
     frame.variables |= {"__name__": name, "__doc__": ast.get_docstring(module.tree, clean=False)}
+    frame.variables["__file__"] = os.path.abspath(found.path)
     space = ev.imports.spaces[name] = Namespace(name, found.path, frame)
     ev.imports.texts[frame] = module.source
     ev.imports.packages[frame] = name if found.package else name.rpartition(".")[0]

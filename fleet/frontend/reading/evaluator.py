@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import os
 import random
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,6 +59,7 @@ from fleet.frontend.reading.values import (
 )
 from fleet.frontend.reading.values import Generator as RandomGenerator
 from fleet.ir.operations.program_ops import read_options
+from fleet.ir.program import DataFile
 from fleet.ir.weights import RandomStream
 
 LINALG_ERROR = "numpy.linalg.LinAlgError"
@@ -251,6 +254,8 @@ class Evaluator(Findings):
         """Exceptions whose `except` is being followed."""
         self.handlers: set[str] = set()
         """The `except`s that were followed, as file and line: "model.py:12"."""
+        self.files: dict[Path, DataFile] = {}
+        """The data files that were read, by path."""
         self.decided: SourceError | None = None
         self.python_generators: weakref.WeakKeyDictionary[ObjectInstance, random.Random] = weakref.WeakKeyDictionary()
         self.shadows: weakref.WeakKeyDictionary[TracedArray, np.ndarray] = weakref.WeakKeyDictionary()
@@ -272,6 +277,8 @@ class Evaluator(Findings):
         self._scopes: dict[ast.AST, Scope] = {}
         self.globals = CallFrame("<module>", 1, self.scope(module.tree))
         self.globals.variables |= {"__name__": main, "__doc__": ast.get_docstring(module.tree, clean=False)}
+        if module.source.name.endswith(".py"):
+            self.globals.variables["__file__"] = os.path.abspath(module.source.name)
         self.argv = List([module.source.name])
         """`sys.argv`: a model is run without arguments."""
         self.imports = ImportedModules()

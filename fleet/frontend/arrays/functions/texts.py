@@ -13,6 +13,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of, to_array
 from fleet.frontend.arrays.making import check_size
+from fleet.frontend.reading.data_files import is_path, text_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
 from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, words
@@ -67,10 +68,11 @@ def _digits(path: str) -> Callable[..., Value]:
 
 
 def _read(path: str) -> Callable[..., Value]:
-    """`loadtxt` and `genfromtxt` of known lines; a file is not opened."""
+    """`loadtxt` and `genfromtxt` of known lines, or of a file that is there."""
 
     def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        lines = known(ev, node, args[0], f"the lines of {path}") if args else None
+        given = args[0] if args else None
+        lines = text_of(ev, node, given).splitlines() if is_path(given) else known(ev, node, given, f"the lines of {path}")
         if not isinstance(lines, list) or len(args) > 1 or keywords.keys() - _READERS:
             ev.fail("F506", node, f"{path} with these arguments is not supported", "give lines of text, or weights and inputs")
         named: dict[str, Any] = {k: known(ev, node, v, k) for k, v in keywords.items() if k != "dtype"}
@@ -90,6 +92,8 @@ def _read(path: str) -> Callable[..., Value]:
 def _savetxt(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """`savetxt` of known numbers into an `io.StringIO`; a file is not written."""
     into = args[0] if args else None
+    if is_path(into):
+        return None
     if not isinstance(into, List) or into.kind != "StringIO" or len(args) < 2 or keywords.keys() - _WRITERS:
         ev.fail("F506", node, "savetxt with these arguments is not supported", "write into an io.StringIO, or print")
     x = array_of(ev, node, args[1], "savetxt")

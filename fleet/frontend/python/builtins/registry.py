@@ -11,6 +11,7 @@ import numpy as np
 from fleet.frontend.arrays import facts, foreign
 from fleet.frontend.python.builtins.iterators import ITERATORS
 from fleet.frontend.python.builtins.numbers import NUMBERS
+from fleet.frontend.python.builtins.opened import OPENED
 from fleet.frontend.python.builtins.order import ORDER
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.builtins.reflection import REFLECTION
@@ -234,6 +235,7 @@ BUILTINS: Mapping[str, Builtin] = {
     **ORDER,
     **ITERATORS,
     **REFLECTION,
+    **OPENED,
 }
 
 

@@ -121,9 +121,26 @@ def _whole_text(_ev: Evaluator, _node: ast.Call, owner: List, _args: list[Value]
     return "".join(str(line) for line in owner.items)
 
 
+def _write_lines(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    for line in ev.collect(node, args[0]):
+        _written(ev, node, owner, [line])
+
+
+def _sought(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    if ev.integer(node, args[0], "a place in a text"):
+        ev.fail("F506", node, "seek is supported to the beginning")
+    owner.at = 0
+    return args[0]
+
+
+def _ended(_ev: Evaluator, _node: ast.Call, _owner: List, _args: list[Value]) -> Value:
+    """`close` and `flush`."""
+
+
 STRINGIO: Mapping[str, tuple[_Method, int, int]] = {
     "write": (_written, 1, 1), "getvalue": (_whole_text, 0, 0), "readline": (_read_line, 0, 0), "read": (_read, 0, 0),
-    "readlines": (_read_lines, 0, 0),
+    "readlines": (_read_lines, 0, 0), "writelines": (_write_lines, 1, 1), "seek": (_sought, 1, 1), "close": (_ended, 0, 0),
+    "flush": (_ended, 0, 0),
 }  # fmt: skip
 STR: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "splitlines", "expandtabs")},

@@ -14,7 +14,7 @@ from fleet.frontend.python.generators import Yielding
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, Library, ObjectInstance, Value, words
+from fleet.frontend.reading.values import Lazy, Library, List, ObjectInstance, Value, words
 
 
 def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[], Flow]) -> Flow:
@@ -27,7 +27,7 @@ def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[]
         case Library() if is_aside(manager.path):
             _bound(ev, item, manager)
             return body()
-        case Lazy(kind="tqdm"):
+        case Lazy(kind="tqdm") | List(kind="StringIO"):
             _bound(ev, item, manager)
             return body()
         case _:

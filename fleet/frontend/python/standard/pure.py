@@ -105,7 +105,7 @@ _MOST = 1 << 16
 _PLAIN: Mapping[str, Callable[..., Any]] = {
     "json.loads": json.loads,
     **{f"textwrap.{n}": getattr(textwrap, n) for n in ("dedent", "fill", "indent", "shorten", "wrap")},
-    **{f"os.path.{n}": getattr(posixpath, n) for n in ("basename", "dirname", "join", "splitext")},
+    "os.path.splitext": posixpath.splitext,
 }
 _BISECT = "bisect bisect_left bisect_right insort insort_left insort_right"
 _STATISTICS = """mean fmean median median_low median_high mode multimode stdev pstdev variance pvariance quantiles harmonic_mean

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.standard import arguments, aside, clock, contexts, copies, draws, functions, progress, pure, text
+from fleet.frontend.python.standard import arguments, aside, clock, contexts, copies, draws, files, functions, progress, pure, text
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value, words
 
@@ -40,11 +40,13 @@ CALLS: Mapping[str, Callable[..., Value]] = {
     **contexts.CALLS,
     **copies.CALLS,
     **draws.CALLS,
+    **files.CALLS,
     **functions.CALLS,
     **progress.CALLS,
     **pure.CALLS,
     **text.CALLS,
     "warnings.filterwarnings": _nothing,
+    "sys.setrecursionlimit": _nothing,
     "warnings.simplefilter": _nothing,
     "sys.exit": _exit,
     "typing.TypeVar": lambda *_given: Library("typing.Any"),

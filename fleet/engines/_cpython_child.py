@@ -344,7 +344,9 @@ def _without_annotations(statement: ast.stmt) -> None:
         return
     spec = statement.args
     statement.returns = None
-    for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg):
+    registered = any(isinstance(d, ast.Attribute) and d.attr == "register" for d in statement.decorator_list)
+    arguments = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+    for argument in arguments[registered:]:  # functools.singledispatch asks for the first, which the front end has read
         if argument is not None:
             argument.annotation = None
 

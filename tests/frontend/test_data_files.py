@@ -48,7 +48,7 @@ def script(folder: Path, text: str) -> Program:
         ),
         ("try:\n    open('none.txt')\nexcept FileNotFoundError as e:\n    print(e)", None),
         (
-            "p = Path('a/b.tar.gz')\nprint(p, p.name, p.stem, p.suffix, p.parent, p / 'c', [p], p == Path('a') / 'b.tar.gz', f'{p}')",
+            "p = Path('a/b.tar.gz')\nprint(p, p.name, p.stem, p.suffix, p.parent, p / 'c', [p], p == Path('a', 'b.tar.gz'))",
             None,
         ),
     ],

@@ -11,6 +11,7 @@ import pytest
 
 import fleet
 from fleet.errors import DeviceError, ModelError, SourceError
+from fleet.frontend.arrays import builder
 from fleet.ir.dialect import IfOp, WhileOp, all_operations
 from fleet.ir.operations import regions
 from fleet.targets.bytecode import vm
@@ -75,7 +76,8 @@ def test_what_cpython_gives(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", REFUSED, ids=lambda p: p.stem)
-def test_what_cannot_be_followed_is_refused(path: Path) -> None:
+def test_what_cannot_be_followed_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builder, "MAX_OPERATIONS", 20_000)
     source = path.read_text(encoding="utf-8")
     code, words = source.partition("\n")[0].removeprefix("#! ").split(" ", 1)
     with pytest.raises(SourceError, match=words) as caught:

@@ -34,7 +34,7 @@ def run(path: Path, head: str, value: str) -> np.ndarray:
         ("class Box:\n    p = 1\n\n\nBox.p = hash(b'12')", "Box.p"),
         ("LIST = [1]\n\n\ndef fill():\n    LIST.append(2)\n    LIST.append(hash(b'1'))\n\n\nfill()", "len(LIST)"),
         (
-            "W = np.ones(2)\n\n\ndef fill():\n    W[0] = 7\n    return hash(1)\n\n\ndef go():\n    return fill()\n\n\ngo()",
+            "W = np.ones(2)\n\n\ndef fill():\n    W[0] = 7\n    return hash(b'1')\n\n\ndef go():\n    return fill()\n\n\ngo()",
             "W[0]",
         ),
         (

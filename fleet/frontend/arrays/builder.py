@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,12 @@ class Builder:
 
     def recent(self, since: int) -> list[Operation]:
         """The operations of this body since there were `since`, latest first."""
-        return list(islice(reversed(list(self.block.ops)), self._count - since))
+        found: list[Operation] = []
+        op = self.block.last_op
+        while op is not None and len(found) < self._count - since:
+            found.append(op)
+            op = op.prev_op
+        return found
 
     def too_many(self, since: int, times: int, *, parted: bool = False) -> bool:
         """True if repeating the operations after the first `since` for `times` rounds exceeds the limit for unrolling.

@@ -25,7 +25,7 @@ from fleet.frontend.arrays.functions import create
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.reading.evaluator import Domain, Evaluator, Index
-from fleet.frontend.reading.keys import RecordKey, check_order
+from fleet.frontend.reading.keys import ObjectKey, RecordKey, check_order
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
     ELLIPSIS,
@@ -432,10 +432,10 @@ def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _holds_objects(value: Value) -> bool:
-    if isinstance(value, ObjectInstance | NamedTupleValue | Library | Slice | RecordKey):
+    if isinstance(value, ObjectInstance | NamedTupleValue | Library | Slice | RecordKey | ObjectKey):
         return True
     if isinstance(value, Set):
-        return any(isinstance(p, RecordKey | ObjectInstance) for p in value.items)
+        return any(isinstance(p, RecordKey | ObjectKey | ObjectInstance) for p in value.items)
     if isinstance(value, Dict):
         return any(_holds_objects(v) for pair in value.items.items() for v in pair)
     parts = value.items if isinstance(value, List) else value

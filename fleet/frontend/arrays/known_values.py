@@ -84,7 +84,8 @@ class KnownValues:
                 continue
             op = at.owner
             if not isinstance(op, FleetOp):
-                self._found[at] = next((_of_entry(entry) for _, argument, entry in self._made.used if argument is at), None)
+                made = self._made.used.get(at)
+                self._found[at] = None if made is None else _of_entry(made[2])
             elif not self._computable(op, at):
                 self._found[at] = None
             elif (open_ := next((v for v in op.operands if v not in self._found), None)) is not None:

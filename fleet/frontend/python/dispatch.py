@@ -25,7 +25,7 @@ from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.expressions import subscript
 from fleet.frontend.python.flow import guards
-from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, known, resolve
+from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, UNBOUND, known, resolve
 from fleet.frontend.python.operators import binary, compared
 from fleet.frontend.python.standard import aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
@@ -117,6 +117,9 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if root == "numpy" or path in _WRITTEN_OUT:
         for value in (*args, *keywords.values()):
             check_size(ev, node, value)
+    if path.startswith(UNBOUND) and args:
+        method = attribute(ev, ast.copy_location(ast.Attribute(node, name.rpartition(".")[2], ast.Load()), node), args[0])
+        return ev.call(node, method, args[1:], keywords)
     if path == "builtins.object.__setattr__":
         return _set_plainly(ev, node, args)
     if path in facts.FACTS:

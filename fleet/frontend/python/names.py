@@ -11,8 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from fleet.frontend.arrays import facts, foreign
+from fleet.frontend.arrays.called import METHODS as CALLED
 from fleet.frontend.arrays.functions import grids, iteration, mapped, polynomials, testing, texts
-from fleet.frontend.arrays.signatures import FUNCTIONS
+from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.python.builtins.numbers import MATH
 from fleet.frontend.python.complexes import CMATH
 from fleet.frontend.python.containers.collections import COLLECTIONS
@@ -103,6 +104,11 @@ LIBRARIES = frozenset(
 _RANDOM = frozenset(f"numpy.random.{n}" for n in ("seed", "shuffle", "default_rng", "RandomState", "PCG64", "Generator"))
 
 
+UNBOUND = "numpy.ndarray."
+"""Before the name of a method that is given its array: `map(np.ndarray.sum, rows)`."""
+_METHODS = METHODS.keys() | CALLED
+
+
 def known(path: str) -> bool:
     """Return whether a dotted path is a function or another object of a library that is known."""
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
@@ -111,7 +117,8 @@ def known(path: str) -> bool:
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
     known_math = in_math or in_cmath
     special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS or path in SPECIAL
-    special = special or path in foreign.FUNCTIONS
+    unbound = path.startswith(UNBOUND) and path.removeprefix(UNBOUND) in _METHODS
+    special = special or path in foreign.FUNCTIONS or unbound
     special = special or path in OTHER or path in _RANDOM or path in STANDARD or is_aside(path)
     return path in FUNCTIONS or called or special or random or known_math
 

@@ -127,6 +127,7 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
     """`-found`, `+found`, `~found` and `not found`."""
     if isinstance(node.op, ast.Not):
         return negated(ev, node, condition(ev, node.operand, found))
+    found = number_behind(found)
     if isinstance(found, ObjectInstance):
         return objects.unary(ev, node, found)
     if isinstance(found, ForeignArray):

@@ -170,7 +170,7 @@ def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
 
 _DECORATORS = frozenset(
     {
-        *("functools.cache", "functools.lru_cache", "numpy.vectorize", "contextlib.contextmanager"),
+        *("functools.cache", "functools.lru_cache", "functools.singledispatch", "numpy.vectorize", "contextlib.contextmanager"),
         *("numba.njit", "numba.jit", "fleet.kernel", "fleet.jit"),
     }
 )
@@ -289,7 +289,9 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
 
     turns: set[int] = set()
 
-    def rolled(series: Series, first: int, end: NumberValue, entered: Flow, may_print: Callable[[], bool] = lambda: True) -> Flow:
+    def rolled(series: Series, first: int, end: NumberValue, entered: Flow, may_print: Callable[[], bool] | None = None) -> Flow:
+        """A loop of the run. may_print: whether its rounds may print, and none may return; None where the loop must be one."""
+
         def test(number: NumberValue) -> bool | SSAValue:
             return condition(ev, node, compared(ev, node, "less", number, end))
 
@@ -300,7 +302,8 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             return round_(series.at(number))
 
         count = None if end.symbolic else int(end.value) - first
-        return roll(ev, node, Rounds(test, numbered, bound, first, count, may_print), entered)
+        told = may_print or (lambda: True)
+        return roll(ev, node, Rounds(test, numbered, bound, first, count, told, may_return=may_print is None), entered)
 
     if series is not None and (series.count.symbolic or (ev.kernels and series.count.value > 1)):
         return _behind(ev, node, rolled(series, 0, series.count, _END))
@@ -376,10 +379,13 @@ def _behind(ev: Evaluator, node: ast.For | ast.While, flow: Flow) -> Flow:
 
 
 def _while(ev: Evaluator, node: ast.While) -> Flow:
-    def rolled(entered: Flow) -> Flow:
-        rounds = Rounds(
-            lambda _: condition(ev, node.test, ev.expression(node.test)), lambda _: round_(), frozenset(bound_names(node.body))
-        )
+    def rolled(entered: Flow, may_return: bool = True) -> Flow:
+        names = frozenset(bound_names(node.body))
+
+        def test(_: NumberValue) -> bool | SSAValue:
+            return condition(ev, node.test, ev.expression(node.test))
+
+        rounds = Rounds(test, lambda _: round_(), names, may_return=may_return)
         return _behind(ev, node, roll(ev, node, rounds, entered))
 
     def round_() -> Flow:
@@ -398,7 +404,7 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
         if tried < _ROUNDS_APART and ev.domain.too_many(before, 1):
             tried += 1
             try:
-                return rolled(_END)
+                return rolled(_END, may_return=False)
             except SourceError as error:
                 ev.domain.stays_unrolled(error)
         flow = round_()

@@ -212,7 +212,7 @@ class Language:
     collect: Callable[[Evaluator, ast.expr, Value], list[Value]]
     call: Callable[[Evaluator, ast.Call, Value, list[Value], Mapping[str, Value]], Value]
     parts: Callable[[Evaluator, Value, ast.AST], list[TextPart]]
-    special: Callable[[Evaluator, ast.expr, Value, str], tuple[Value] | None]
+    special: Callable[..., tuple[Value] | None]
     builtins: Collection[str]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Class, NumberValue, ObjectInstance, Set, SourceFunction, TracedArray, Value, words
 
@@ -22,6 +23,30 @@ class RecordKey:
 
     def __hash__(self) -> int:
         return hash(self.fields)
+
+
+class ObjectKey:
+    """An object of a class with `__eq__` and `__hash__` of its own as a key. number: its hash."""
+
+    def __init__(self, ev: Evaluator, node: ast.AST, owner: ObjectInstance, number: int) -> None:
+        self.owner, self._ev, self._node, self._number = owner, ev, node, number
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ObjectKey):
+            return False
+        answer = self._ev.language.special(self._ev, expression_at(self._node), self.owner, "__eq__", other.owner)
+        return answer is not None and self._ev.truth(self._node, answer[0])
+
+    def __hash__(self) -> int:
+        return self._number
+
+
+def _object_key(ev: Evaluator, node: ast.AST, value: ObjectInstance) -> ObjectKey:
+    found = ev.language.special(ev, expression_at(node), value, "__hash__")
+    if found is None:
+        what = f"unhashable type: '{value.kind.name}'"
+        ev.refuse("F703", node, what, TypeError(what), "define __hash__ beside __eq__")
+    return ObjectKey(ev, node, value, ev.integer(node, found[0], "what __hash__ returns"))
 
 
 def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
@@ -44,6 +69,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return RecordKey(value, tuple(key(ev, node, value.attributes[n]) for n in names))
         case ObjectInstance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
             return value  # equal to itself alone
+        case ObjectInstance() if value.kind.find("__eq__") is not None:
+            return _object_key(ev, node, value)
         case SourceFunction() | Class():
             return value
         case _:
@@ -57,7 +84,7 @@ def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
         return ev.domain.convert(ev, node, NumberValue(plain.item()), plain.dtype)
     if isinstance(plain, bool | int | float):
         return NumberValue(plain)
-    if isinstance(plain, RecordKey):
+    if isinstance(plain, RecordKey | ObjectKey):
         return plain.owner
     if isinstance(plain, frozenset):
         return Set(set(plain), frozen=True)  # pyright: ignore[reportUnknownArgumentType]
@@ -76,6 +103,8 @@ def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
     """SourceError F507 for a set with strings: its order differs between runs of Python."""
     work: list[Any] = list(value.items) if len(value.items) > 1 else []
     for plain in work:
+        if isinstance(plain, ObjectKey):
+            ev.fail("F507", node, "the order of objects in a set follows their hashes", "use sorted(...)")
         if isinstance(plain, str | bytes):
             ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
         if isinstance(plain, tuple | RecordKey):

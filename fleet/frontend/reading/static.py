@@ -111,34 +111,35 @@ class Made:
     def __init__(self, block: Block, limit: int = MAX_TOTAL) -> None:
         self.block = block
         self.limit = limit
-        self.used: list[tuple[Static, BlockArgument, Entry]] = []
+        self.used: dict[SSAValue, tuple[Static, BlockArgument, Entry]] = {}
+        """By the argument."""
         self.total = 0
 
     def argument(self, value: Static) -> SSAValue:
         """The function's argument for an array."""
         assert value.entry is not None
         if isinstance(value.entry, Creation):
-            for other, argument, entry in self.used:
+            for other, argument, entry in self.used.values():
                 if isinstance(entry, Creation) and entry == value.entry:  # made twice by the same call: one weight
                     other.names += value.names
                     return argument
         argument = self.block.insert_arg(tensor_type(value.shape, value.dtype), len(self.block.args))
-        self.used.append((value, argument, value.entry))
+        self.used[argument] = value, argument, value.entry
         return argument
 
     def drop_unused(self) -> None:
         """Remove arguments that no operation uses."""
-        for item in list(self.used):
-            if not item[1].uses:
-                self.block.erase_arg(item[1])
-                self.used.remove(item)
+        for _, argument, _ in list(self.used.values()):
+            if not argument.uses:
+                self.block.erase_arg(argument)
+                del self.used[argument]
 
     def arguments(self, taken: set[str], roots: Mapping[str, Value]) -> tuple[list[Argument], dict[str, Entry]]:
         """The arguments in their order, and what each is. `roots`: variables whose containers give names ("blocks.3.w")."""
         paths = _paths(roots)
         arguments: list[Argument] = []
         entries: dict[str, Entry] = {}
-        for value, argument, entry in self.used:
+        for value, argument, entry in self.used.values():
             named = min(value.names, key=lambda n: n[0], default=None)
             outer = named[1] if named is not None and named[0] <= 1 and "." not in named[1] else None
             base = outer or paths.get(id(value)) or (named[1] if named is not None else f"{value.kind}.0")

@@ -1,4 +1,3 @@
-#! F604: more than 20,000 operations
 import numpy as np
 
 PUZZLE = """

@@ -1,4 +1,3 @@
-#! F604: more than 20,000 operations: a generator from outside draws in a loop, which is unrolled
 """Tabular actor-critic on a short chain, softmax policy."""
 import numpy as np
 

@@ -1,4 +1,3 @@
-#! F604: a list grows where values of the run decide, so that 1,000 steps are unrolled
 import numpy as np
 
 

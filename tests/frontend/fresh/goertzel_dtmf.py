@@ -1,4 +1,3 @@
-#! F604: more than 20,000 operations
 """DTMF detection with the Goertzel algorithm."""
 import numpy as np
 

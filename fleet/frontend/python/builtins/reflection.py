@@ -14,6 +14,7 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import RecordKey, key
 from fleet.frontend.reading.values import (
     Class,
     Complex,
@@ -162,7 +163,19 @@ def _object(_ev: Evaluator, _node: ast.Call, _args: list[Value], _keywords: dict
     return ObjectInstance(Class("object", slots=frozenset()))
 
 
+def _hash(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    plain = key(ev, node, args[0])
+    in_hash = bool(ev.calls) and getattr(ev.calls[-1][0].node, "name", "") == "__hash__"
+    work = [] if in_hash else [plain]
+    for part in work:
+        if isinstance(part, str | bytes | ObjectInstance | SourceFunction | Class):
+            ev.fail("F507", node, f"the hash of {words(args[0])} is another one on every run", "use it in __hash__ alone")
+        work += part if isinstance(part, tuple | frozenset) else part.fields if isinstance(part, RecordKey) else ()
+    return NumberValue(hash(plain))
+
+
 REFLECTION: Mapping[str, Builtin] = {
+    "hash": Builtin(_hash, 1, 1),
     "getattr": Builtin(_getattr, 2, 3),
     "hasattr": Builtin(_hasattr, 2, 2),
     "setattr": Builtin(_setattr, 3, 3),

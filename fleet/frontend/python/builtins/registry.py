@@ -199,7 +199,7 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.int": _is_number(int), "builtins.bool": _is_number(bool),
     "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.float64),
     "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.complex128),
-    "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
+    "builtins.list": lambda v: isinstance(v, List) and v.kind == "list", "builtins.tuple": lambda v: isinstance(v, tuple),
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.bytes": lambda v: isinstance(v, bytes),
     "builtins.str": lambda v: isinstance(v, str | Text),
     "builtins.set": lambda v: isinstance(v, Set) and not v.frozen, "builtins.NoneType": lambda v: v is None,

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fleet.errors import SourceError
 from fleet.frontend.python import calls
 from fleet.frontend.python.classes import enums, records
 from fleet.frontend.python.flow import exceptions
@@ -66,8 +67,13 @@ def mangled(ev: Evaluator, name: str) -> str:
     return name if inside is None or not inside.name.strip("_") else f"_{inside.name.lstrip('_')}{name}"
 
 
-def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue | Class | Super, name: str) -> tuple[Value] | None:
-    """An attribute in Python's order: properties, the object's own, those of its class. None if there is no such attribute."""
+def find(
+    ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue | Class | Super, name: str, *, quiet: bool = True
+) -> tuple[Value] | None:
+    """An attribute in Python's order: properties, the object's own, those of its class, what `__getattr__` answers.
+
+    None if there is no such attribute; without `quiet`, an exception of `__getattr__` is raised in the source.
+    """
     match owner:
         case Class():
             return _of_class(owner, name)
@@ -96,14 +102,30 @@ def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
             held[name] = ev.call(_as_call(node), found[1].function, [owner], {})
         return (held[name],)
     if isinstance(owner, NamedTupleValue):
-        special = records.attribute(owner, name)
-        if special is not None:
-            return special
+        field = records.attribute(owner, name)
+        if field is not None:
+            return field
     elif name == "__dict__":
         return (Dict(owner.attributes),)  # the same dict: what is done to it is done to the object
     elif name in owner.attributes:
         return (owner.attributes[name],)
-    return None if found is None else (_bound(ev, node, owner, name, found[1]),)
+    if found is not None:
+        return (_bound(ev, node, owner, name, found[1]),)
+    if name in ("__cause__", "__context__") and exceptions.is_exception(ev, owner.kind):
+        return (None,)
+    return _asked(ev, node, owner, name) if quiet else special(ev, node, owner, "__getattr__", name)
+
+
+def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue, name: str) -> tuple[Value] | None:
+    """Return what `__getattr__` of the class answers; None if it has none, or that raises AttributeError."""
+    try:
+        with ev.caught():
+            return special(ev, node, owner, "__getattr__", name)
+    except SourceError as error:
+        value = exceptions.thrown_by(ev, error)
+        if value is None or not any(k.name == "AttributeError" for k in value.kind.chain()):
+            raise
+        return None
 
 
 def _of_class(owner: Class, name: str) -> tuple[Value] | None:
@@ -150,13 +172,17 @@ def _is_method(path: str) -> bool:
 
 def load(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue | Class | Super, name: str) -> Value:
     """`owner.name`. SourceError F206 if there is no such attribute."""
-    found = find(ev, node, owner, name)
+    found = find(ev, node, owner, name, quiet=False)
     if found is not None:
         return found[0]
     kind = owner if isinstance(owner, Class) else kind_of(owner)
     names = sorted({n for k in (kind.chain() if kind is not None else ()) for n in k.names if not n.startswith("__")})
     names += sorted(owner.attributes) if isinstance(owner, ObjectInstance) else []
-    return ev.fail("F206", node, f"{words(owner)} has no attribute `{name}`", f"it has {', '.join(names[:30])}" if names else None)
+    what, hint = f"{words(owner)} has no attribute `{name}`", f"it has {', '.join(names[:30])}" if names else None
+    if kind is None or isinstance(owner, Super):
+        return ev.fail("F206", node, what, hint)
+    of = f"type object '{kind.name}'" if isinstance(owner, Class) else f"'{kind.name}' object"
+    return ev.refuse("F206", node, what, AttributeError(f"{of} has no attribute '{name}'"), hint)
 
 
 def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> None:

@@ -158,7 +158,8 @@ BYTES: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 1, 3) for n in ("startswith", "endswith", "find", "count", "index")},
     "hex": (_text_method("hex"), 0, 2), "decode": (_encoded, 0, 1),
 }  # fmt: skip
-NUMBER: Mapping[str, tuple[_Method, int, int]] = dict.fromkeys(
-    ("bit_length", "bit_count", "is_integer", "as_integer_ratio", "conjugate", "hex"), (_number_method, 0, 0)
-)
+NUMBER: Mapping[str, tuple[_Method, int, int]] = {
+    **dict.fromkeys(("bit_length", "bit_count", "is_integer", "as_integer_ratio", "conjugate", "hex"), (_number_method, 0, 0)),
+    "to_bytes": (_number_method, 0, 2),
+}
 """Method -> (what it does, fewest arguments, most)."""

@@ -93,14 +93,22 @@ def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
         throw(ev, "F701", node, what, ev.handled[-1])
     value = ev.expression(node.exc)
     if isinstance(value, Class):
-        value = ev.call(ast.copy_location(ast.Call(expression_at(node.exc), [], []), node), value, [], {})
+        value = ev.call(_call(node, node.exc), value, [], {})
     if not isinstance(value, ObjectInstance) or not is_exception(ev, value.kind):
         ev.fail(
             "F408", node, "what is raised is not an exception", "raise ValueError(...), or a class that inherits from Exception"
         )
+    if ev.handled and ev.handled[-1] is not value:
+        value.attributes["__context__"] = ev.handled[-1]
     if node.cause is not None:
-        ev.expression(node.cause)
+        cause = ev.expression(node.cause)
+        value.attributes["__cause__"] = ev.call(_call(node, node.cause), cause, [], {}) if isinstance(cause, Class) else cause
     throw(ev, "F701", node, what, value)
+
+
+def _call(node: ast.Raise, kind: ast.expr) -> ast.Call:
+    """Return `kind()`, which is what `raise kind` and `from kind` mean."""
+    return ast.copy_location(ast.Call(expression_at(kind), [], []), node)
 
 
 def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:

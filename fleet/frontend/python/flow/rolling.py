@@ -44,7 +44,7 @@ class Rounds:
         names: variables that a round binds.
         first: number of the first round that is left; None for rounds that are not numbered.
         count: how many rounds are left, or None; fewer if a round may leave the loop.
-        may_print: whether a round may print, asked once it was followed.
+        may_print: whether a round may print, asked once it was followed. may_return: whether one may leave the function.
     """
 
     test: Callable[[NumberValue], bool | SSAValue]
@@ -53,6 +53,7 @@ class Rounds:
     first: int | None = None
     count: int | None = None
     may_print: Callable[[], bool] = lambda: True
+    may_return: bool = True
 
 
 @dataclass(frozen=True)
@@ -306,6 +307,8 @@ class _Body:
         kinds = [k for k in _LEAVING if k in flow.kinds or k in self.entered.kinds]
         if any(isinstance(op, PrintOp) for op in body.walk()) and not self.rounds.may_print():
             self.ev.fail("F511", self.node, "its rounds print")
+        if "return" in kinds and not self.rounds.may_return:
+            self.ev.fail("F511", self.node, "its rounds may leave the function, by values that are known of those before")
         with self.builder.within(body):
             if self.numbered:
                 one = self.builder.constant(self.node, 1, i64)

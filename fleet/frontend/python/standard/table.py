@@ -10,7 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.standard import arguments, aside, clock, contexts, copies, draws, files, functions, progress, pure, text
+from fleet.frontend.python.standard import (
+    arguments,
+    aside,
+    clock,
+    contexts,
+    copies,
+    draws,
+    files,
+    functions,
+    progress,
+    pure,
+    single_dispatch,
+    text,
+)
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value, words
 
@@ -44,6 +57,7 @@ CALLS: Mapping[str, Callable[..., Value]] = {
     **functions.CALLS,
     **progress.CALLS,
     **pure.CALLS,
+    **single_dispatch.CALLS,
     **text.CALLS,
     "warnings.filterwarnings": _nothing,
     "sys.setrecursionlimit": _nothing,

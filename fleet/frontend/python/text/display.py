@@ -16,7 +16,7 @@ from fleet.frontend.python.containers import views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import RecordKey, check_order, from_key, in_order
+from fleet.frontend.reading.keys import ObjectKey, RecordKey, check_order, from_key, in_order
 from fleet.frontend.reading.values import (
     Class,
     Complex,
@@ -81,7 +81,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [f"{'o' if value.owner.kind == 'OrderedDict' else ''}dict_{value.kind}([", *shown, "])"]
         case Set():
             check_order(ev, node or ev.module.tree, value)
-            if any(isinstance(p, RecordKey | ObjectInstance) for p in value.items):
+            if any(isinstance(p, RecordKey | ObjectKey | ObjectInstance) for p in value.items):
                 place = expression_at(node or ev.module.tree.body[0])
                 inner = _joined(ev, [from_key(ev, place, p) for p in in_order(value.items)], node)
                 return ["frozenset({" if value.frozen else "{", *inner, "})" if value.frozen else "}"]
@@ -144,7 +144,7 @@ def _of_key(ev: Evaluator, plain: Any, node: ast.AST | None) -> list[TextPart]:
     if isinstance(plain, tuple):
         inner = [p for i, k in enumerate(plain) for p in ([", "] if i else []) + _of_key(ev, k, node)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         return ["(", *inner, ",)" if len(plain) == 1 else ")"]  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(plain, RecordKey):
+    if isinstance(plain, RecordKey | ObjectKey):
         return parts(ev, plain.owner, quoted=True, node=node)
     if isinstance(plain, ObjectInstance | SourceFunction | Class):
         return parts(ev, plain, quoted=True, node=node)

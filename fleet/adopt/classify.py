@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fleet.adopt.names import CONTAINERS, Tokens, tokens
+from fleet.adopt.names import CONTAINERS, Tokens, sides, tokens
 from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problems
 from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
@@ -93,7 +93,7 @@ class _Classifier:
         self._leaves, self._protocols = leaves, protocols
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
-        self._tokens = tuple(_one_way(leaves, [tokens(leaf) for leaf in leaves]))
+        self._tokens = tuple(_one_way(leaves, [tokens(leaf, sides(leaves)) for leaf in leaves]))
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
             for key, match in self._matches(number):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fleet.adopt.ports import PortLeaf
@@ -37,14 +38,27 @@ class Tokens:
     port_words: int
 
 
-def tokens(leaf: PortLeaf) -> Tokens:
-    """The tokens of a leaf's path."""
+_BOTH = frozenset({"i", "o"})
+
+
+def sides(leaves: Iterable[PortLeaf]) -> frozenset[str]:
+    """Return which of "i" and "o" say the direction where names begin with them: an input `o_data` makes "o" a name."""
+    other = {leaf.port[0].lower() for leaf in leaves if _SIDE.match(leaf.port) and _says_otherwise(leaf)}
+    return _BOTH - other
+
+
+def _says_otherwise(leaf: PortLeaf) -> bool:
+    return not leaf.fields and leaf.direction in ("in", "out") and (leaf.port[0] in "iI") != (leaf.direction == "in")
+
+
+def tokens(leaf: PortLeaf, told: frozenset[str] = _BOTH) -> Tokens:
+    """The tokens of a leaf's path. told: which of "i" and "o" at a name's beginning say its direction."""
     words: list[str] = []
     low, filled, port_words = False, -1, 0
     for depth, part in enumerate((leaf.port, *leaf.fields)):
         found = [w.lower() for piece in part.split("_") if piece for w in _CAMEL.split(piece)]
         mine = leaf.direction if depth == 0 and not leaf.fields else ""
-        if len(found) > 1 and _SIDE.match(part) and mine and (found[0] == "i") == (mine == "in"):
+        if len(found) > 1 and _SIDE.match(part) and mine and found[0] in told and (found[0] == "i") == (mine == "in"):
             found = found[1:]
         while len(found) > 1 and found[-1] in _SUFFIXES:
             last = found.pop()

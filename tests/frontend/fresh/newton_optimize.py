@@ -1,4 +1,3 @@
-#! F511: a list grows in a round that only the run enters
 from typing import Callable, Optional
 
 import numpy as np

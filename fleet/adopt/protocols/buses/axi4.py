@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.sdk.ports import Protocol, Signal
+from fleet.sdk.ports import Driver, Protocol, Signal
 
 _DATA = (8, 16, 32, 64, 128, 256, 512, 1024)
 
@@ -53,6 +53,17 @@ def _bursts(c: str) -> tuple[Signal, ...]:
     )
 
 
+def _beside(driver: Driver, names: str) -> tuple[Signal, ...]:
+    return tuple(Signal(name, driver=driver) for name in names.split())
+
+
+_SIDEBAND = (
+    *_beside("manager", "awsnoop awdomain awbar awunique awidunq awtrace awloop awmpam awnsaid awmmusecsid awmmusid awmmussid awmmussidv"),
+    *_beside("manager", "awstashnid awstashniden awstashlpid awstashlpiden wpoison wtrace wack"),
+    *_beside("manager", "arsnoop ardomain arbar aridunq artrace arloop armpam arnsaid archunken armmusecsid armmusid rack"),
+    *_beside("subordinate", "btrace bidunq bloop rpoison rtrace ridunq rloop rchunkv rchunknum rchunkstrb"),
+)
+"""What ACE-Lite and AXI5 add to a transfer. The memory of a bench is coherent with nobody: it ignores them, and drives 0."""
 _WRITE = {"awaddr", "awlen", "awvalid", "awready", "wdata", "wlast", "wvalid", "wready", "bvalid", "bready"}
 _READ = {"araddr", "arlen", "arvalid", "arready", "rdata", "rlast", "rvalid", "rready"}
 
@@ -64,6 +75,7 @@ PROTOCOL = Protocol(
         Signal("wlast", driver="manager", widths=(1,)),
         Signal("wid", driver="manager", same_as="awid"),
         Signal("rlast", driver="subordinate", widths=(1,)),
+        *_SIDEBAND,
     ),
     (frozenset(_WRITE | _READ), frozenset(_READ), frozenset(_WRITE)),
 )  # fmt: skip

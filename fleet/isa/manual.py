@@ -253,7 +253,7 @@ def _semantics(cls: type[Instruction] | None) -> Iterator[tuple[str, str]]:
         return
     texts = {
         "Semantics": (cls, Instruction),
-        "Computes": (cls.execute, Instruction.execute),
+        "Execution": (cls.execute, Instruction.execute),
         "Legal when": (cls.legal, Instruction.legal),
         "Cycles": (cls.cost, Instruction.cost),
     }

@@ -71,7 +71,7 @@ STANDARD = frozenset(
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
         *("functools.cached_property", "functools.total_ordering"),
-        *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.IntEnum", "enum.auto"),
+        *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.auto"),
         *("abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
         *HEAPS,

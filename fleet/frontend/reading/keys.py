@@ -9,7 +9,17 @@ import numpy as np
 
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, NumberValue, ObjectInstance, Set, SourceFunction, TracedArray, Value, words
+from fleet.frontend.reading.values import (
+    Class,
+    NumberValue,
+    ObjectInstance,
+    Set,
+    SourceFunction,
+    TracedArray,
+    Value,
+    number_behind,
+    words,
+)
 
 
 class RecordKey:
@@ -23,6 +33,16 @@ class RecordKey:
 
     def __hash__(self) -> int:
         return hash(self.fields)
+
+
+class MemberKey(RecordKey):
+    """A member of an enumeration that is a number or a text, too: equal to that, and hashed as that."""
+
+    def __eq__(self, other: object) -> bool:
+        return self.fields == other.fields if isinstance(other, MemberKey) else bool(self.fields[0] == other)
+
+    def __hash__(self) -> int:
+        return hash(self.fields[0])
 
 
 class ObjectKey:
@@ -64,6 +84,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return tuple(key(ev, node, v) for v in value)
         case TracedArray() if not value.shape and (known := ev.domain.known(value)) is not None:
             return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
+        case ObjectInstance() if (plain := number_behind(value)) is not value:
+            return MemberKey(value, (key(ev, node, plain),))
         case ObjectInstance() if value.kind.kind == "dataclass" and value.kind.frozen and value.kind.compared:
             names = [n for n, f in value.kind.fields.items() if f.compared]
             return RecordKey(value, tuple(key(ev, node, value.attributes[n]) for n in names))

@@ -345,7 +345,7 @@ class Class:
             members in order.
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
-        numbers: an enumeration whose members are numbers, too.
+        numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.
         abstract: names of its abstract methods. slots: names of `__slots__`, or None.
     """
 
@@ -359,6 +359,7 @@ class Class:
     ordered: bool = False
     totally: bool = False
     numbers: bool = False
+    texts: bool = False
     abstract: frozenset[str] = frozenset()
     members: dict[str, ObjectInstance] = field(default_factory=dict[str, "ObjectInstance"])
     slots: frozenset[str] | None = None
@@ -495,8 +496,8 @@ NOT_IMPLEMENTED = Marker("NotImplemented")
 
 
 def number_behind(value: Value) -> Value:
-    """The number that a member of an `IntEnum` is; any other value itself."""
-    if isinstance(value, ObjectInstance) and any(k.numbers for k in value.kind.chain()):
+    """The number or text that a member of an `IntEnum` or `StrEnum` is; any other value itself."""
+    if isinstance(value, ObjectInstance) and any(k.numbers or k.texts for k in value.kind.chain()):
         return value.attributes["_value_"]
     return value
 

@@ -62,6 +62,11 @@ def _within(ev: Evaluator) -> str:
     return "" if ev.frame.parent is None else f"{ev.frame.function}."
 
 
+def _of_enumeration(ev: Evaluator, node: ast.ClassDef) -> bool:
+    """Return whether it is a `class Colour(str, Enum)`."""
+    return len(node.bases) == 2 and ev.expression(node.bases[1]) == Library("enum.Enum")
+
+
 def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
     """Notes what the class inherits from."""
     for expression in node.bases:
@@ -69,9 +74,11 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         match base:
             case Library() if base.path in _NO_BASE:
                 continue
-            case Library(path="enum.Enum" | "enum.IntEnum"):
+            case Library(path="enum.Enum" | "enum.IntEnum" | "enum.StrEnum"):
                 kind.kind = "enum"
-                kind.numbers = base.path == "enum.IntEnum"
+                kind.numbers = base.path != "enum.Enum"
+            case Library(path="builtins.str") if _of_enumeration(ev, node):
+                kind.texts = True
             case Library(path="typing.NamedTuple"):
                 kind.kind = "namedtuple"
             case Class() if kind.base is None:

@@ -34,6 +34,7 @@ from fleet.frontend.reading.values import (
     Text,
     TracedArray,
     Value,
+    number_behind,
     words,
 )
 
@@ -115,6 +116,7 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
 
 def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     ev.step(node)
+    lhs, rhs = number_behind(lhs), number_behind(rhs)
     if isinstance(lhs, RangeValue) and isinstance(rhs, RangeValue):
         return lhs.values == rhs.values
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):

@@ -162,6 +162,10 @@ def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
         )
 
 
+def _shown_as_number(value: Value) -> bool:
+    return isinstance(value, ObjectInstance) and any(k.numbers for k in value.kind.chain())
+
+
 def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted: bool, node: ast.AST | None) -> list[TextPart]:
     """By `__str__` or `__repr__`, or as a dataclass or named tuple."""
     place = expression_at(node or ev.module.tree.body[0])
@@ -172,7 +176,7 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
                 ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
             return parts(ev, said[0], node=node)
     member = enums.shown(value) if isinstance(value, ObjectInstance) else None
-    if member is not None and not quoted and number_behind(value) is not value:
+    if member is not None and not quoted and _shown_as_number(value):
         return parts(ev, number_behind(value), node=node)
     if member is not None:
         return ["<", member[0], ": ", *parts(ev, member[1], quoted=True, node=node), ">"] if quoted else [member[0]]
@@ -229,7 +233,8 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[TextPart]:
 
 def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[TextPart]:
     """A value as `format` shows it. conversion: "r", "s" or none; spec: as in an f-string. SourceError F408 for others."""
-    value = number_behind(ev.settled(value) if spec else value)
+    value = ev.settled(value) if spec else value
+    value = number_behind(value) if _shown_as_number(value) else value
     if isinstance(value, ObjectInstance) and not conversion:
         said = objects.special(ev, expression_at(node), value, "__format__", spec)
         if said is not None:

@@ -95,7 +95,7 @@ class GpuModule:
     """Kernels and steps of a program.
 
     Attributes:
-        program: with the kernels of several operations that it was made of.
+        program: with the kernels of several operations that it was made of; prepared: before these were made.
         surface: the language.
         text: all kernels.
         kernels: in the order of the text.
@@ -106,6 +106,7 @@ class GpuModule:
     """
 
     program: Program
+    prepared: Program
     surface: Surface
     text: str
     kernels: tuple[GpuKernel, ...]
@@ -122,8 +123,7 @@ def generate_gpu(program: Program, surface: Surface, *, keep: bool = True) -> Gp
     keep: whether every result can be read after the run. Raises DeviceError for unknown sizes, and if no operation has a kernel.
     """
     check_known(program, surface.name)
-    program = in_kernels(program, keep=keep)
-    return _Module(program, surface).make()
+    return _Module(in_kernels(program, keep=keep), surface).make(program)
 
 
 class _Module:
@@ -138,7 +138,7 @@ class _Module:
         self._words: dict[str, str] = {}
         self._scratch = 0
 
-    def make(self) -> GpuModule:
+    def make(self, prepared: Program) -> GpuModule:
         for argument, value in zip(self._program.arguments, self._program.function.body.block.args, strict=True):
             self._words[f"%{argument.name}"] = argument.name
             self._own(value, f"%{argument.name}")
@@ -152,7 +152,7 @@ class _Module:
         surface = self._surface
         head = f"// {surface.how}\n{surface.double if 'double' in text else ''}{surface.head}\n"
         return GpuModule(
-            self._program, surface, f"{head}{text.rstrip()}\n", tuple(kernels), tuple(self._steps),
+            self._program, prepared, surface, f"{head}{text.rstrip()}\n", tuple(kernels), tuple(self._steps),
             self._arrays, self._sizes, self._constants, self._scratch,
         )  # fmt: skip
 

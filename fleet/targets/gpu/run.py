@@ -45,6 +45,10 @@ class GpuMachine(Protocol):
         """Run a kernel after everything before."""
         ...
 
+    def finish(self) -> None:
+        """Wait for everything."""
+        ...
+
 
 class LoadedModule:
     """A module on a machine, with weights and constants in place; runs any number of times, one at a time."""
@@ -71,6 +75,10 @@ class LoadedModule:
             if name not in inputs:
                 raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
             self._set(value, inputs[name])
+        return self.again()
+
+    def again(self) -> GpuRun:
+        """Run once on the inputs that are in place."""
         self._put(STOPPED, np.array([_NOBODY], np.int32))
         run = GpuRun(self)
         for step in self.module.steps:
@@ -79,6 +87,10 @@ class LoadedModule:
             else:
                 self._host(step, run)
         return run
+
+    def finish(self) -> None:
+        """Wait for everything."""
+        self._machine.finish()
 
     def _launch(self, step: KernelStep) -> None:
         buffers = [self._buffers[name] for name in step.arguments]

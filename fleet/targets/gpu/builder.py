@@ -71,6 +71,14 @@ class TextFlow:
         self._b.add_item(loop)
         return list(carried)
 
+    def unrolled(self, count: int, body: Callable[[TextOperand], None]) -> None:
+        """Emit a loop that the compiler writes out."""
+        variable = Expression(I64, None, index=True)
+        loop = CountedLoop(count, 1, variable, (), (), StatementBlock(), unrolled=True)
+        with self.inside(loop.body):
+            body(variable)
+        self._b.add_item(loop)
+
     def spread_out(self, sizes: Sequence[int], body: Callable[[Sequence[TextOperand]], None]) -> bool:
         """Make a launch with a work item for every index; False inside of one, and where rounds must follow each other."""
         if self._depth or self._launches == 0:

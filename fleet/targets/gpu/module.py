@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import indent
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
@@ -37,6 +38,8 @@ _MOST = 2**31 - 1024
 """Elements of an array: kernels count them in 32 bits."""
 GROUP = 256
 """Work items of a group."""
+_ROUNDS, _MANY = 4, 1 << 18
+"""Rounds of a work item, which keep several loads on their way, in launches of that many."""
 SCRATCH, STOPPED, FAULT = "%scratch", "%stopped", "%fault"
 """Memory of a run besides values: of work items; the first item with a fault (int32), and its three words (int64)."""
 _WORDS = (
@@ -44,7 +47,8 @@ _WORDS = (
     "explicit export extern false float for friend goto half if inline int long mutable namespace new not operator or private "
     "protected public register restrict return short signed sizeof static struct switch template this throw true try typedef "
     "typename union unsigned using virtual void volatile while xor kernel global local uint ulong uchar ushort size_t "
-    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch left right i out linux unix"
+    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r out linux unix "
+    "left right next_left next_right own_left own_right sums"
 )
 _RESERVED = frozenset(_WORDS.split())
 _TAKEN = re.compile(r"[vkst]?\d+.*|_.*|get_.*|as_.*|atomic.*|[A-Z][A-Z0-9_]{2,}")
@@ -124,6 +128,15 @@ def generate_gpu(program: Program, surface: Surface, *, keep: bool = True) -> Gp
     """
     check_known(program, surface.name)
     return _Module(in_kernels(program, keep=keep), surface).make(program)
+
+
+def _numbered(body: str, surface: Surface, rounds: int) -> str:
+    """Return the statements of an item of a launch, with its number `i`; of several numbers, a group apart, if it has rounds."""
+    if rounds == 1:
+        return f"  const int i = {surface.item};\n{body}"
+    number = f"{surface.group} * {GROUP * rounds} + {surface.inside} + r * {GROUP}"
+    loop = f"  #pragma unroll\n  for (int r = 0; r < {rounds}; ++r) {{\n    const int i = {number};\n"
+    return f"{loop}{indent(body, '  ')}  }}\n"
 
 
 class _Module:
@@ -292,14 +305,14 @@ class _Module:
         surface = self._surface
         alone = launch.items == 1 and launch.groups is None
         local = 1 if alone else GROUP
-        groups = launch.groups or -(-launch.items // local)
         printer = StatementPrinter(surface, b.base)
-        guarded = not alone and launch.groups is None and launch.items % local != 0
-        body = printer.text(launch.block, 2 if guarded else 1)
-        if guarded:
-            body = f"  if (i < {launch.items}) {{\n{body}  }}\n"
+        body = printer.text(launch.block, 1)
+        rounds = _ROUNDS if launch.groups is None and launch.items >= _MANY and "for (" not in body else 1
+        groups = launch.groups or -(-launch.items // (local * rounds))
+        if launch.groups is None and launch.items < groups * local * rounds:
+            body = f"  if (i < {launch.items}) {{\n{indent(body, '  ')}  }}\n"
         if launch.groups is None and re.search(r"\bi\b", body):
-            body = f"  const int i = {surface.item};\n{body}"
+            body = _numbered(body, surface, rounds)
         parameters: list[str] = []
         arguments: list[str] = []
         for n, m in enumerate(memory):
@@ -315,7 +328,8 @@ class _Module:
         if printer.stops:
             parameters += [self._parameter("int", "stopped"), self._parameter(surface.types["i64"], "fault")]
             arguments += [STOPPED, FAULT]
-        head = surface.kernel.format(local=local, name=name, parameters=", ".join(parameters))
+        busy = "" if launch.groups is None else surface.busy
+        head = surface.kernel.format(local=local, busy=busy, name=name, parameters=", ".join(parameters))
         return GpuKernel(name, f"{head} {{\n{body}}}\n\n", groups, local, printer.stops), tuple(arguments)
 
     def _parameter(self, type_: str, name: str, *, constant: bool = False) -> str:

@@ -16,7 +16,9 @@ from fleet.core.cache import cache_root
 from fleet.targets.gpu.module import GpuKernel, GpuModule
 
 FLAGS = ("-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv")
-_HEAD = re.compile(r'extern "C" __global__ void __launch_bounds__\(\d+\) (\w+)\(([^)]*)\) \{\n(.*?)^\}\n', re.DOTALL | re.MULTILINE)
+_HEAD = re.compile(
+    r'extern "C" __global__ void __launch_bounds__\([\d, ]+\) (\w+)\(([^)]*)\) \{\n(.*?)^\}\n', re.DOTALL | re.MULTILINE
+)
 
 
 class CpuMachine:
@@ -52,6 +54,9 @@ class CpuMachine:
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
         pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
         getattr(self._code, f"launch_{kernel.name}")(kernel.groups, kernel.local, pointers)
+
+    def finish(self) -> None:
+        pass
 
 
 def _launcher(name: str, parameters: str, body: str) -> str:

@@ -10,7 +10,8 @@
 #include <vector>
 
 #define __global__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
 
 struct Dimensions {

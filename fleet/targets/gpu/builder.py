@@ -40,12 +40,14 @@ _PROMOTED = 32
 class LaunchBody:
     """What the work items of one launch do.
 
-    items: how many are needed; groups: of the size of a group, if items wait for each other, else None. block: their statements.
+    items: how many are needed; groups: how many, if items wait for each other, else None; local: of items of a group, None for the
+    usual. block: their statements.
     """
 
     items: int
     block: StatementBlock
     groups: int | None = None
+    local: int | None = None
 
 
 class TextFlow:
@@ -74,7 +76,7 @@ class TextFlow:
     def unrolled(self, count: int, body: Callable[[TextOperand], None]) -> None:
         """Emit a loop that the compiler writes out."""
         variable = Expression(I64, None, index=True)
-        loop = CountedLoop(count, 1, variable, (), (), StatementBlock(), unrolled=True)
+        loop = CountedLoop(count, 1, variable, (), (), StatementBlock(), unrolled=-1)
         with self.inside(loop.body):
             body(variable)
         self._b.add_item(loop)

@@ -7,10 +7,12 @@ from typing import TypeAlias
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, FusedOp, name_of
+from fleet.ir.operations.operation import ReduceOp, attributes_of
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
 from fleet.targets.gpu.products import attention_scratch, emit_attention_items, emit_tiled_linear, emit_tiled_matmul
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
+from fleet.targets.gpu.teams import CannotShareError, in_teams
 from fleet.targets.riscv.isa import DEFAULT_ISA
 from fleet.targets.riscv.kernels import operations
 from fleet.targets.riscv.kernels.fused import emit_loops
@@ -60,6 +62,34 @@ def launches_of(
     """
     if computes_in_half(op):
         raise refuse(op, "arithmetic in float16", "run pass widen-halves before")
+    if surface.teams and _has_rows(op, operands):
+        b, launches = _emitted(op, results, operands, surface)
+        try:
+            return b, [in_teams(launch, surface) for launch in launches]
+        except CannotShareError:
+            pass
+    return _emitted(op, results, operands, surface)
+
+
+def _has_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool:
+    """Return whether an operation goes over rows of adjacent elements, each round for itself but for what it carries."""
+    match op:
+        case FusedOp():
+            rank = len(op.space.shape)
+            last = rank - 1 in op.space.reduced
+            return last and all(a.strides[-1] == 1 for a in operands if len(a.shape) == rank and a.shape[-1] > 1)
+        case ReduceOp():
+            return len(operands[0].shape) - 1 in attributes_of(op)["axes"] and operands[0].strides[-1] == 1
+        case d.SoftmaxOp() | d.LayerNormOp() | d.RmsNormOp():
+            axis = attributes_of(op).get("axis", -1)
+            return axis in (-1, len(operands[0].shape) - 1) and operands[0].strides[-1] == 1
+        case _:
+            return False
+
+
+def _emitted(
+    op: FleetOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], surface: Surface
+) -> tuple[TextBuilder, list[LaunchBody]]:
     arrays = [*results, *operands]
     b = TextBuilder(surface, _scratch(op, arrays), _IN_ORDER.get(type(op)))
     scratch = Pointer("scratch", I8, space="scratch")

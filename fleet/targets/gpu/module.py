@@ -47,11 +47,11 @@ _WORDS = (
     "explicit export extern false float for friend goto half if inline int long mutable namespace new not operator or private "
     "protected public register restrict return short signed sizeof static struct switch template this throw true try typedef "
     "typename union unsigned using virtual void volatile while xor kernel global local uint ulong uchar ushort size_t "
-    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r out linux unix "
+    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r inside row lane out linux unix "
     "left right next_left next_right own_left own_right sums"
 )
 _RESERVED = frozenset(_WORDS.split())
-_TAKEN = re.compile(r"[vkst]?\d+.*|_.*|get_.*|as_.*|atomic.*|[A-Z][A-Z0-9_]{2,}")
+_TAKEN = re.compile(r"(?:[vkst]|tile|total)?\d+.*|_.*|get_.*|as_.*|atomic.*|[A-Z][A-Z0-9_]{2,}")
 """Words that no parameter is called: the languages', the generator's own, and macros."""
 
 
@@ -304,7 +304,7 @@ class _Module:
     ) -> tuple[GpuKernel, tuple[str, ...]]:
         surface = self._surface
         alone = launch.items == 1 and launch.groups is None
-        local = 1 if alone else GROUP
+        local = launch.local or (1 if alone else GROUP)
         printer = StatementPrinter(surface, b.base)
         body = printer.text(launch.block, 1)
         rounds = _ROUNDS if launch.groups is None and launch.items >= _MANY and "for (" not in body else 1
@@ -328,7 +328,7 @@ class _Module:
         if printer.stops:
             parameters += [self._parameter("int", "stopped"), self._parameter(surface.types["i64"], "fault")]
             arguments += [STOPPED, FAULT]
-        busy = "" if launch.groups is None else surface.busy
+        busy = "" if launch.groups is None or launch.local else surface.busy
         head = surface.kernel.format(local=local, busy=busy, name=name, parameters=", ".join(parameters))
         return GpuKernel(name, f"{head} {{\n{body}}}\n\n", groups, local, printer.stops), tuple(arguments)
 

@@ -79,11 +79,12 @@ class LoadedModule:
 
     def again(self) -> GpuRun:
         """Run once on the inputs that are in place."""
-        self._put(STOPPED, np.array([_NOBODY], np.int32))
+        if any(kernel.stops for kernel in self.module.kernels):
+            self._put(STOPPED, np.array([_NOBODY], np.int32))
         run = GpuRun(self)
         for step in self.module.steps:
             if isinstance(step, KernelStep):
-                self._launch(step)
+                self.launch(step)
             else:
                 self._host(step, run)
         return run
@@ -92,7 +93,8 @@ class LoadedModule:
         """Wait for everything."""
         self._machine.finish()
 
-    def _launch(self, step: KernelStep) -> None:
+    def launch(self, step: KernelStep) -> None:
+        """Begin a launch. Raises ModelError for a bad index or exponent, after waiting for it, if the kernel may meet one."""
         buffers = [self._buffers[name] for name in step.arguments]
         self._machine.launch(step.kernel, buffers)
         if not step.kernel.stops or self._get(STOPPED, 4).view(np.int32)[0] == _NOBODY:

@@ -55,7 +55,8 @@ class StoreStatement:
 class CountedLoop:
     """for (variable = 0; variable < count; variable += step), with values that pass from round to round.
 
-    unrolled: the compiler must write all rounds out, so that indices into arrays of the work item are known.
+    unrolled: so many rounds between two branches; 0: the compiler decides, -1: all, so that indices into arrays of the work item
+    are known.
     """
 
     count: int
@@ -65,7 +66,7 @@ class CountedLoop:
     carried: Sequence[Expression]
     body: StatementBlock
     after: Sequence[TextOperand] = ()
-    unrolled: bool = False
+    unrolled: int = 0
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
-from cuda_on_cpu import CpuMachine
+from cuda_on_cpu import cuda_device
 from riscv_models import model
 from test_cvm_all_operations import arguments, body
 
@@ -141,7 +141,7 @@ def as_llvm(program: Program, arrays: dict[str, np.ndarray], *, keep: bool = Tru
     """Compare every kept tensor with llvm-cpu, bit for bit, errors too; return how many launches there were."""
     module = generate_gpu(prepared(program), CUDA, keep=keep)
     expected, said = outcome(lambda: LLVM.run(program, arrays, RunOptions(keep_tensors=keep)))
-    run, wrong = outcome(lambda: LoadedModule(module, CpuMachine(module)).run(arrays))
+    run, wrong = outcome(lambda: LoadedModule(module, cuda_device().load(module)).run(arrays))
     assert wrong == said
     if run is None or expected is None:
         return 0
@@ -207,7 +207,7 @@ def test_an_index_out_of_bounds_is_told_as_on_other_engines(tmp_path: Path) -> N
     path.write_text('def f(x: "float32[5]", i: "int64[4]"):\n    return x[i] * 2\n')
     inputs = {"x": np.ones(5, np.float32), "i": np.array([1, 7, 9, -8])}
     module = generate_gpu(prepared(fleet.compile(f"{path}:f", inputs=inputs).program), CUDA)
-    loaded = LoadedModule(module, CpuMachine(module))
+    loaded = LoadedModule(module, cuda_device().load(module))
     for _ in range(2):
         with pytest.raises(ModelError, match=r"operation gather\.0: index 7 is out of bounds for axis 0 with size 5"):
             loaded.run(inputs)

@@ -1,5 +1,5 @@
 // CUDA's words for a C++ compiler: kernels run on this processor, work item after work item. Items that wait for each other are
-// contexts that take turns, always in the same order.
+// contexts that take turns: in ascending order in even groups, in descending order in odd ones, so that a barrier too few is seen.
 #pragma once
 #include <ucontext.h>
 
@@ -66,7 +66,8 @@ static void run(int groups, int local, bool waits, const std::function<void()> &
       }, 0);
     }
     for (int open = local; open;) {
-      for (int i = 0; i < local; ++i) {
+      for (int n = 0; n < local; ++n) {
+        const int i = blockIdx.x % 2 ? local - 1 - n : n;
         if (done[i]) continue;
         threadIdx.x = i;
         running = &contexts[i];

@@ -62,7 +62,7 @@ def launches_of(
     """
     if computes_in_half(op):
         raise refuse(op, "arithmetic in float16", "run pass widen-halves before")
-    if surface.teams and _has_rows(op, operands):
+    if surface.any and _has_rows(op, operands):
         b, launches = _emitted(op, results, operands, surface)
         try:
             return b, [in_teams(launch, surface) for launch in launches]

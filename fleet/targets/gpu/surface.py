@@ -38,7 +38,8 @@ class Surface:
         least: a function that makes a number in memory the smaller of two, and returns the one before.
         head: before the kernels; double: also before kernels that compute in float64.
         how: how the text is compiled so that its bits are the golden's, a comment.
-        teams: whether several work items compute a row together.
+        any: a function at which a group's items wait for each other; it is true if one of them says so. Without it an item computes
+            a row alone.
         exact: whether division and square root of float32 are correctly rounded; else they are computed in float64.
     """
 
@@ -61,7 +62,7 @@ class Surface:
     head: str
     double: str
     how: str
-    teams: bool = False
+    any: str = ""
     exact: bool = True
 
     def function(self, name: str, type_: str) -> str:
@@ -120,7 +121,7 @@ CUDA = Surface(
     head="",
     double="",
     how="compile with --fmad=false",
-    teams=True,
+    any="__syncthreads_or",
 )
 SURFACES: Mapping[str, Surface] = {s.name: s for s in (OPENCL, CUDA)}
 

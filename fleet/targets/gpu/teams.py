@@ -40,11 +40,13 @@ _GROUP, _ALONE = 256, 128
 """Items of a group: of several rows, of one."""
 _BUSY = 264
 """Groups that keep a GPU busy: rows share a group only if there are more."""
-_ROOM = 1 << 15
-"""Bytes of shared memory for tiles."""
+_ROOM, _MOST = 1 << 14, 48 << 10
+"""Bytes of shared memory for the tiles of a loop; for all that a kernel declares."""
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
-_AHEAD = 16
+_AHEAD = 32
 """Elements that are on their way from shared memory while a row is summed."""
+_LIGHT, _AT_ONCE = 8, 8
+"""Statements of a round of which an item runs several at once, and how many: their loads are on their way at the same time."""
 
 
 class CannotShareError(Exception):
@@ -55,8 +57,7 @@ def in_teams(launch: LaunchBody, surface: Surface) -> LaunchBody:
     """Return a launch of rows with a team a row. Raises CannotShareError; the statements must then be made anew."""
     if launch.groups is not None or max((loop.count for loop in _loops(launch.block)), default=0) < _SHORT:
         raise CannotShareError
-    together = [1] if _loops_in_choices(launch.block) else [8, 4, 2, 1]
-    rows = next(r for r in together if launch.items % r == 0 and (r == 1 or launch.items // r >= _BUSY))
+    rows = next(r for r in (8, 4, 2, 1) if launch.items % r == 0 and (r == 1 or launch.items // r >= _BUSY))
     local = _ALONE if rows == 1 else _GROUP
     block = _Team(surface, rows, local // rows).shared_out(launch.block)
     return LaunchBody(launch.items, block, launch.items // rows, local)
@@ -68,15 +69,6 @@ def _loops(block: StatementBlock) -> Iterator[CountedLoop]:
             yield item
         for body in operands_of(item)[1]:
             yield from _loops(body)
-
-
-def _loops_in_choices(block: StatementBlock) -> bool:
-    """Return whether items that wait for each other would have to agree about a condition."""
-    return any(
-        any(True for _ in _loops(body)) if isinstance(item, Choice | When) else _loops_in_choices(body)
-        for item in block.items
-        for body in operands_of(item)[1]
-    )
 
 
 def _named(name: str) -> Expression:
@@ -125,8 +117,9 @@ class _Team:
     def __init__(self, surface: Surface, rows: int, size: int) -> None:
         self._surface, self._rows, self._size = surface, rows, size
         self._tiles: dict[tuple[str, int], tuple[Pointer, int]] = {}
-        self._totals = 0
+        self._totals = self._bytes = 0
         self._head = _Lines()
+        self._only: Expression | None = None
 
     def shared_out(self, block: StatementBlock) -> StatementBlock:
         """Return a row's statements as the team runs them."""
@@ -140,6 +133,9 @@ class _Team:
 
     def _declare(self, pointer: Pointer, count: int) -> None:
         type_ = self._surface.types[str(pointer.type)]
+        self._bytes += _BYTES[str(pointer.type)] * count
+        if self._bytes > _MOST:
+            raise CannotShareError
         self._head.add(Raw(self._surface.shared.format(type=type_, name=pointer.name, count=count)))
 
     def _block(self, block: StatementBlock) -> _Lines:
@@ -147,7 +143,7 @@ class _Team:
         for item in block.items:
             match item:
                 case StoreStatement():
-                    found.when("lane == 0").add(item)
+                    self._own(found.when("lane == 0")).add(item)
                     self._wait(found)
                 case CountedLoop() if item.step != 1:
                     raise CannotShareError
@@ -156,17 +152,36 @@ class _Team:
                     self._wait(body)  # the next round writes what this one read
                     found.add(replace(item, body=body))
                 case CountedLoop() if not item.carried:
-                    self._each(found, item.count, partial(_round, item))
+                    self._each(self._own(found), item.count, partial(_round, item))
                     self._wait(found)
                 case CountedLoop():
                     self._carried(found, item)
-                case Choice() | When():
-                    found.add(replace(item, body=self._block(item.body)))
-                case WhileLoop() | FaultStop():
+                case Choice() if any(True for _ in _loops(item.body)):
+                    self._choice(found, item)
+                case When() | WhileLoop() | FaultStop():
                     raise CannotShareError
                 case _:
                     found.add(item)
         return found
+
+    def _choice(self, lines: _Lines, choice: Choice) -> None:
+        """Append a choice that is entered by the whole group if one of its rows enters it; the others then change nothing."""
+        if self._only is not None or not isinstance(choice.condition, Expression):
+            raise CannotShareError
+        entered = lines.add(Expression(I1, f"{self._surface.any}({{0}})", (choice.condition,)))
+        self._only = choice.condition
+        body = self._block(choice.body)
+        self._only = None
+        value = body.add(Expression(choice.variable.type, "({0} ? {1} : {2})", (choice.condition, choice.value, choice.otherwise)))
+        lines.add(Choice(entered, choice.variable, choice.otherwise, body, value))
+
+    def _own(self, lines: _Lines) -> _Lines:
+        """Return where statements go that only rows run that entered the choice; elsewhere `lines` itself."""
+        if self._only is None:
+            return lines
+        body = _Lines()
+        lines.add(When(self._only, body))
+        return body
 
     def _wait(self, lines: _Lines) -> None:
         lines.add(Raw(self._surface.barrier))
@@ -184,6 +199,8 @@ class _Team:
         if full:
             loop, inner = lines.loop(full)
             one(inner, loop.variable)
+            if full > 1 and len(inner.items) <= _LIGHT:
+                loop.unrolled = min(full, _AT_ONCE)
         if rest:
             one(lines.when(f"lane < {rest}"), ir.Constant(I64, full))
 
@@ -258,7 +275,7 @@ class _Team:
             for value, (pointer, pitch) in zip(chain.crossing, tiles, strict=True):
                 inner.store(pointer, place(inner, _ROW, pitch, near), _renamed(value, names))
 
-        self._each(lines, count, fill, start)
+        self._each(self._own(lines), count, fill, start)
         self._wait(lines)
         alone = lines.when(f"inside < {self._rows}")
         walk, inner = alone.loop(count, [alone.load(total, _INSIDE) for total in totals], _AHEAD)

@@ -39,6 +39,16 @@ static int atomicMin(int *place, int value) {
 static ucontext_t scheduler, *running;
 static const std::function<void()> *body;
 static void __syncthreads() { swapcontext(running, &scheduler); }
+static bool __syncthreads_or(bool said) {
+  static bool found;
+  found = found || said;
+  __syncthreads();
+  const bool all = found;
+  __syncthreads();
+  found = false;
+  __syncthreads();
+  return all;
+}
 static void begin() { (*body)(); }
 
 static void run(int groups, int local, bool waits, const std::function<void()> &item) {

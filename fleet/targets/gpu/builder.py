@@ -173,8 +173,8 @@ class TextBuilder:
     """llvmlite's builder, as far as kernels on scalars use it. Methods with its names do what it does."""
 
     def __init__(self, surface: Surface, scratch: int, launches: int | None = None) -> None:
-        """scratch: bytes of each work item; launches: as in `TextFlow`."""
-        self.surface, self.scratch = surface, scratch
+        """scratch: bytes of each work item; `common` of all together; launches: as in `TextFlow`."""
+        self.surface, self.scratch, self.common = surface, scratch, 0
         self.module = ir.Module()
         self.fleet_isa, self.fleet_host = DEFAULT_ISA, None
         self.fleet_flow = TextFlow(self, launches)
@@ -236,9 +236,11 @@ class TextBuilder:
 
     def base(self, pointer: Pointer) -> str:
         """Return the text of an array's first element's address."""
-        if pointer.space != "scratch":
+        if pointer.space not in ("scratch", "common"):
             return pointer.name
         type_ = self.surface.types[str(pointer.type)]
+        if pointer.space == "common":
+            return f"(({self.surface.memory}{type_} *)scratch)"
         moved = f" + {pointer.start}" if pointer.start else ""
         place = f"scratch + ({self.surface.types['i64']})i * {self.scratch}{moved}"
         return f"(({self.surface.memory}{type_} *)({place}))"

@@ -9,7 +9,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, FusedOp, name_of
 from fleet.ir.operations.operation import ReduceOp, attributes_of
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
-from fleet.targets.gpu.products import attention_scratch, emit_attention_items, emit_tiled_linear, emit_tiled_matmul
+from fleet.targets.gpu.products import emit_attention_launches, emit_tiled_linear, emit_tiled_matmul
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
 from fleet.targets.gpu.teams import CannotShareError, in_teams
@@ -17,7 +17,7 @@ from fleet.targets.riscv.isa import DEFAULT_ISA
 from fleet.targets.riscv.kernels import operations
 from fleet.targets.riscv.kernels.fused import emit_loops
 from fleet.targets.riscv.kernels.kernel import I8, ArrayOperand, is_float
-from fleet.targets.riscv.kernels.operations import attention_of, needs_host, workspace
+from fleet.targets.riscv.kernels.operations import needs_host, workspace
 from fleet.targets.riscv.plan import refuse, type_supported
 from fleet.transforms.widen_halves import computes_in_half
 
@@ -25,7 +25,7 @@ TiledKernel: TypeAlias = Callable[[TextBuilder, FleetOp, ArrayOperand, Sequence[
 _TILED: Mapping[type[FleetOp], TiledKernel] = {
     d.MatmulOp: emit_tiled_matmul,
     d.LinearOp: emit_tiled_linear,
-    d.AttentionOp: emit_attention_items,
+    d.AttentionOp: emit_attention_launches,
 }
 HOST: frozenset[type[FleetOp]] = frozenset({d.IfOp, d.WhileOp})
 """Operations that the host computes, with what is in their bodies."""
@@ -65,14 +65,14 @@ def launches_of(
     if surface.any and _has_rows(op, operands):
         b, launches = _emitted(op, results, operands, surface)
         try:
-            return b, [in_teams(launch, surface) for launch in launches]
+            return b, [launch if launch.groups else in_teams(launch, surface) for launch in launches]
         except CannotShareError:
             pass
     return _emitted(op, results, operands, surface)
 
 
 def _has_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool:
-    """Return whether an operation goes over rows of adjacent elements, each round for itself but for what it carries."""
+    """Return whether an operation goes over rows of adjacent elements, whose rounds depend on what they carry alone."""
     match op:
         case FusedOp():
             rank = len(op.space.shape)
@@ -84,7 +84,7 @@ def _has_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool:
             axis = attributes_of(op).get("axis", -1)
             return axis in (-1, len(operands[0].shape) - 1) and operands[0].strides[-1] == 1
         case _:
-            return False
+            return isinstance(op, d.AttentionOp)
 
 
 def _emitted(
@@ -107,9 +107,7 @@ def _emitted(
 
 def _scratch(op: FleetOp, arrays: Sequence[ArrayOperand]) -> int:
     """Return the bytes of memory that a work item needs. Raises DeviceError for shapes that do not fit."""
-    if isinstance(op, d.AttentionOp):
-        return attention_scratch(attention_of(op, arrays, DEFAULT_ISA))
     if isinstance(op, FusedOp):
         return workspace(op, [arrays[0], *arrays[len(arrays) - len(op.operands) :]], DEFAULT_ISA)
     needed = workspace(op, arrays, DEFAULT_ISA)
-    return 0 if isinstance(op, d.MatmulOp | d.LinearOp) else needed
+    return 0 if type(op) in _TILED else needed

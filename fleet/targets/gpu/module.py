@@ -23,6 +23,7 @@ from fleet.ir.program import Program
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
 from fleet.targets.gpu.kernels import host_reason, launches_of
 from fleet.targets.gpu.printer import StatementPrinter
+from fleet.targets.gpu.products import MOST
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
 from fleet.targets.riscv.codegen import in_kernels
@@ -34,8 +35,6 @@ from fleet.targets.riscv.views import view_of
 from fleet.transforms.edit import text_of
 from fleet.transforms.simplify.infer_shapes import check_known
 
-_MOST = 2**31 - 1024
-"""Elements of an array: kernels count them in 32 bits."""
 GROUP = 256
 """Work items of a group."""
 _ROUNDS, _MANY = 4, 1 << 18
@@ -182,8 +181,8 @@ class _Module:
             made.append(GpuArray(memory, dtype, shape, contiguous(shape)))
             if dtype != HELD:
                 count = int(np.prod(shape, dtype=np.int64))
-                if count > _MOST:
-                    what = f"{name.removeprefix('%')} has {count:,} elements on {self._surface.name}; expected at most {_MOST:,}"
+                if count > MOST:
+                    what = f"{name.removeprefix('%')} has {count:,} elements on {self._surface.name}; expected at most {MOST:,}"
                     raise DeviceError(what, where=self._program.source_name, hint="use a smaller batch")
                 self._sizes[memory] = count * dtype.itemsize
             self._words.setdefault(memory, self._words.get(name, "out"))
@@ -270,7 +269,7 @@ class _Module:
         kind = "fused_" + "_".join(kind_of(one) for one in op.operations[:4]) if isinstance(op, FusedOp) else kind_of(op)
         found: list[tuple[GpuKernel, tuple[str, ...]]] = []
         for launch in launches:
-            self._scratch = max(self._scratch, b.scratch * launch.items)
+            self._scratch = max(self._scratch, b.scratch * launch.items, b.common)
             found.append(self._kernel(self._name(kind), b, launch, memory, pointers))
         return found
 

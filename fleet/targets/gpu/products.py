@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from fleet.ir.dialect import FleetOp
+from fleet.ir.expand import MASKED
 from fleet.ir.operations.operation import attributes_of
 from fleet.targets.gpu.builder import TextBuilder
 from fleet.targets.gpu.statements import Pointer, TextOperand
 from fleet.targets.riscv.isa import DEFAULT_ISA
-from fleet.targets.riscv.kernels.attention import Attention, finish_scores
 from fleet.targets.riscv.kernels.composite import ElementRow, activation, softmax_row
 from fleet.targets.riscv.kernels.kernel import (
     ArrayOperand,
@@ -34,12 +34,15 @@ from fleet.targets.riscv.kernels.kernel import (
     number,
     store,
 )
-from fleet.targets.riscv.kernels.loops import fold, loop, moved
+from fleet.targets.riscv.kernels.loops import fold, moved
 from fleet.targets.riscv.kernels.matmul import lead_strides
 from fleet.targets.riscv.kernels.operations import attention_of
+from fleet.targets.riscv.plan import refuse
 
 _ITEMS = 16
 """Work items of a group, in rows and in columns."""
+MOST = 2**31 - 1024
+"""Elements of an array: kernels count them in 32 bits."""
 _ENOUGH = 96
 """Groups that keep a GPU busy."""
 Finish = Callable[[TextOperand, Sequence[TextOperand]], TextOperand]
@@ -326,56 +329,45 @@ def _every(b: TextBuilder, conditions: Sequence[TextOperand]) -> TextOperand:
     return found
 
 
-def attention_scratch(a: Attention) -> int:
-    """Return the bytes that a work item needs: the scores of a query."""
-    return -(-a.keys * a.out.dtype.itemsize // 8) * 8
-
-
-def emit_attention_items(b: TextBuilder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
-    """Emit multi-head attention, one work item per query of a head of a sequence: scores, softmax, the sum of the values."""
+def emit_attention_launches(b: TextBuilder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
+    """Emit multi-head attention in three launches: scores, the softmax of their rows in place, their product with the values."""
     a = attention_of(op, [out, *operands], DEFAULT_ISA)
     mask = operands[3] if len(operands) > 3 else None
-    keys, dtype = a.keys, out.dtype
-    steps = broadcast_strides(mask, (a.sequences, a.queries, keys)) if mask is not None else None
-    width, group, out_width = a.q.shape[-1] // a.heads, a.heads // a.kv_heads, a.v.shape[-1] // a.kv_heads
-    scores = ArrayOperand(Pointer("scratch", element(dtype), space="scratch"), dtype, (1, keys))
-    line = ElementRow(b, scores, index(0), 1, keys)
-    zero = number(dtype, 0)
+    dtype, group = out.dtype, a.heads // a.kv_heads
+    lead = (a.sequences, a.kv_heads, group)
+    shape = (*lead, a.queries, a.keys)
+    count = math.prod(shape)
+    if count > MOST:
+        raise refuse(op, f"{count:,} scores; expected at most {MOST:,}", "use a shorter sequence")
+    b.common = count * dtype.itemsize
+    scores = ArrayOperand(Pointer("scratch", element(dtype), space="common"), dtype, shape)
 
-    def query(indices: Sequence[TextOperand]) -> None:
-        sequence, head, i = indices
-        shared = head if group == 1 else b.make(head.type, f"({{0}} / {group})", head, index=True)
+    def by_head(array: ArrayOperand, heads: int, *, turned: bool = False) -> ArrayOperand:
+        """Return an array as matrices by sequence and head; heads of keys and values serve several of queries."""
+        rows, (down, along) = array.shape[-2], array.strides[-2:]
+        width = array.shape[-1] // heads
+        sequence = array.strides[0] if len(array.shape) == 3 else 0
+        head = (heads // a.kv_heads * width * along, width * along if heads > a.kv_heads else 0)
+        matrix = ((width, rows), (along, down)) if turned else ((rows, width), (down, along))
+        return replace(array, shape=(*lead, *matrix[0]), given=(sequence, *head, *matrix[1]))
 
-        def start(array: ArrayOperand, head_of: TextOperand, columns: int) -> TextOperand:
-            first = index(0) if a.sequences == 1 else moved(b, index(0), sequence, array.strides[0])
-            return moved(b, first, head_of, columns * array.strides[-1])
+    steps = broadcast_strides(mask, (a.sequences, a.queries, a.keys)) if mask is not None else None
 
-        q = moved(b, start(a.q, head, width), i, a.q.strides[-2])
-        k, v = start(a.k, shared, width), start(a.v, shared, out_width)
-
-        def score(j: TextOperand) -> None:
-            def step(d: TextOperand, carried: Carried) -> Carried:
-                x = load(b, a.q, moved(b, q, d, a.q.strides[-1]), dtype)
-                y = load(b, a.k, moved(b, moved(b, k, j, a.k.strides[-2]), d, a.k.strides[-1]), dtype)
-                return [fused(b, x, y, carried[0])]
-
-            line.put(j, fold(b, width, [zero], step)[0])
-
-        loop(b, keys, score)
-        added = None
+    def finish(value: TextOperand, indices: Sequence[TextOperand]) -> TextOperand:
+        sequence, _, _, query, key = indices
+        if a.scale != 1.0:
+            value = b.fmul(value, number(dtype, a.scale))
         if mask is not None and steps is not None:
-            added = ElementRow(b, mask, moved(b, moved(b, index(0), sequence, steps[0]), i, steps[1]), steps[2], keys)
-        finish_scores(b, a, line, i, added)
+            value = b.fadd(value, load(b, mask, _offset(b, (sequence, query, key), steps), dtype))
+        if a.causal:
+            last = b.add(query, index(a.keys - a.queries), flags=("nsw",))
+            value = b.select(b.icmp_signed("<=", key, last), value, number(dtype, MASKED[dtype.name]))
+        return value
+
+    def row(indices: Sequence[TextOperand]) -> None:
+        line = ElementRow(b, scores, moved(b, index(0), indices[0], a.keys), 1, a.keys)
         softmax_row(b, line, line)
 
-        def value(d: TextOperand) -> None:
-            def step(j: TextOperand, carried: Carried) -> Carried:
-                y = load(b, a.v, moved(b, moved(b, v, j, a.v.strides[-2]), d, a.v.strides[-1]), dtype)
-                return [fused(b, line.get(j, dtype), y, carried[0])]
-
-            place = moved(b, moved(b, start(out, head, out_width), i, out.strides[-2]), d, out.strides[-1])
-            store(b, out, place, fold(b, keys, [zero], step)[0])
-
-        loop(b, out_width, value)
-
-    b.fleet_flow.spread_out((a.sequences, a.heads, a.queries), query)
+    _tiles(b, scores, by_head(a.q, a.heads), by_head(a.k, a.kv_heads, turned=True), finish)
+    b.fleet_flow.spread_out((count // a.keys,), row)
+    _tiles(b, by_head(out, a.heads), scores, by_head(a.v, a.kv_heads), lambda value, _: value)

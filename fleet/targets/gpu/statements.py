@@ -33,7 +33,7 @@ class Pointer:
     """An address: an element of the array `name`.
 
     type: llvmlite's, of an element. offset: elements from the first, None for 0. space: "memory", "shared" by a group, "own" of a
-    work item, or "scratch", where each work item has its own bytes, from `start` on.
+    work item, "common" to the launches of an operation, or "scratch", where each work item has its own bytes, from `start` on.
     """
 
     name: str

@@ -62,29 +62,34 @@ def launches_of(
     """
     if computes_in_half(op):
         raise refuse(op, "arithmetic in float16", "run pass widen-halves before")
-    if surface.any and _has_rows(op, operands):
+    along = _along_rows(op, operands) if surface.any else None
+    if along is not None:
         b, launches = _emitted(op, results, operands, surface)
         try:
-            return b, [launch if launch.groups else in_teams(launch, surface) for launch in launches]
+            return b, [launch if launch.groups else in_teams(launch, surface, across=not along) for launch in launches]
         except CannotShareError:
             pass
     return _emitted(op, results, operands, surface)
 
 
-def _has_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool:
-    """Return whether an operation goes over rows of adjacent elements, whose rounds depend on what they carry alone."""
+def _along_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool | None:
+    """Return whether an operation goes over rows of adjacent elements: False if adjacent elements are of different rows.
+
+    None if it has no rows whose rounds depend on what they carry alone, or if its elements do not lie side by side.
+    """
+    axes: Sequence[int]
     match op:
         case FusedOp():
-            rank = len(op.space.shape)
-            last = rank - 1 in op.space.reduced
-            return last and all(a.strides[-1] == 1 for a in operands if len(a.shape) == rank and a.shape[-1] > 1)
+            axes, rank = op.space.reduced, len(op.space.shape)
         case ReduceOp():
-            return len(operands[0].shape) - 1 in attributes_of(op)["axes"] and operands[0].strides[-1] == 1
+            axes, rank = attributes_of(op)["axes"], len(operands[0].shape)
         case d.SoftmaxOp() | d.LayerNormOp() | d.RmsNormOp():
-            axis = attributes_of(op).get("axis", -1)
-            return axis in (-1, len(operands[0].shape) - 1) and operands[0].strides[-1] == 1
+            axes, rank = [attributes_of(op).get("axis", -1)], len(operands[0].shape)
         case _:
-            return isinstance(op, d.AttentionOp)
+            return True if isinstance(op, d.AttentionOp) else None
+    if not axes or any(a.strides[-1] != 1 for a in operands if len(a.shape) == rank and a.shape[-1] > 1):
+        return None
+    return any(axis % rank == rank - 1 for axis in axes)
 
 
 def _emitted(

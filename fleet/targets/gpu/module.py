@@ -46,7 +46,7 @@ _WORDS = (
     "explicit export extern false float for friend goto half if inline int long mutable namespace new not operator or private "
     "protected public register restrict return short signed sizeof static struct switch template this throw true try typedef "
     "typename union unsigned using virtual void volatile while xor kernel global local uint ulong uchar ushort size_t "
-    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r inside row lane out linux unix "
+    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r inside row lane real out linux unix "
     "left right next_left next_right own_left own_right sums"
 )
 _RESERVED = frozenset(_WORDS.split())

@@ -43,8 +43,8 @@ _ITEMS = 16
 """Work items of a group, in rows and in columns."""
 MOST = 2**31 - 1024
 """Elements of an array: kernels count them in 32 bits."""
-_ENOUGH = 96
-"""Groups that keep a GPU busy."""
+_TILES = ((8, 8, 264), (4, 16, 96), (2, 16, 96))
+"""Elements of an item in rows and in columns, depth of the tiles, and the groups that keep a GPU busy."""
 Finish = Callable[[TextOperand, Sequence[TextOperand]], TextOperand]
 """Takes a product's element and its indices; returns what is stored."""
 
@@ -111,9 +111,13 @@ class Tile:
 
 
 def tile_of(lead: int, rows: int, columns: int, dtype: np.dtype) -> Tile:
-    """Return the largest tile of which there are enough for a GPU, else the smallest."""
-    tiles = [Tile(per, 8 if per == 8 else 16) for per in (8, 4, 2) if per * dtype.itemsize <= 32]
-    return next((tile for tile in tiles if lead * tile.groups(rows, columns) >= _ENOUGH), Tile(1))
+    """Return the largest tile of which there are enough for a GPU, and that does not reach far beyond the matrix."""
+    for per, depth, enough in _TILES:
+        tile = Tile(per, depth)
+        groups = tile.groups(rows, columns)
+        if per * dtype.itemsize <= 32 and lead * groups >= enough and groups * tile.side**2 < 2 * rows * columns:
+            return tile
+    return Tile(1)
 
 
 def _tiles(b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish) -> None:

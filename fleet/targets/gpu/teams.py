@@ -38,6 +38,8 @@ _SHORT = 32
 """Elements of a row below which one item computes it."""
 _GROUP, _ALONE = 256, 128
 """Items of a group: of several rows, of one."""
+_ADJACENT = 8
+"""Rows of a group whose elements lie side by side: as many as memory moves together."""
 _BUSY = 264
 """Groups that keep a GPU busy: rows share a group only if there are more."""
 _ROOM, _MOST = 1 << 14, 48 << 10
@@ -45,22 +47,29 @@ _ROOM, _MOST = 1 << 14, 48 << 10
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
 _AHEAD = 32
 """Elements that are on their way from shared memory while a row is summed."""
-_LIGHT, _AT_ONCE = 8, 8
-"""Statements of a round of which an item runs several at once, and how many: their loads are on their way at the same time."""
+_LIGHT, _AT_ONCE, _HEAVY = 8, 16, 4
+"""Statements of a light round; the light and the other rounds that an item runs at once: their loads are on their way together."""
+_AGAIN = 32
+"""Elements of an item which the compiler keeps in registers from pass to pass, if all rounds are written out."""
 
 
 class CannotShareError(Exception):
     """The statements of a row cannot be shared out: one item computes it."""
 
 
-def in_teams(launch: LaunchBody, surface: Surface) -> LaunchBody:
-    """Return a launch of rows with a team a row. Raises CannotShareError; the statements must then be made anew."""
+def in_teams(launch: LaunchBody, surface: Surface, *, across: bool) -> LaunchBody:
+    """Return a launch of rows with a team a row. Raises CannotShareError; the statements must then be made anew.
+
+    across: elements of a row lie apart, and side by side those of one row and the next, so that a group has many short teams.
+    """
     if launch.groups is not None or max((loop.count for loop in _loops(launch.block)), default=0) < _SHORT:
         raise CannotShareError
-    rows = next(r for r in (8, 4, 2, 1) if launch.items % r == 0 and (r == 1 or launch.items // r >= _BUSY))
+    if across and launch.items > _BUSY * _GROUP:
+        raise CannotShareError
+    rows = _ADJACENT if across else next(r for r in (8, 4, 2, 1) if r == 1 or launch.items // r >= _BUSY)
     local = _ALONE if rows == 1 else _GROUP
-    block = _Team(surface, rows, local // rows).shared_out(launch.block)
-    return LaunchBody(launch.items, block, launch.items // rows, local)
+    block = _Team(surface, rows, local // rows, across).shared_out(launch)
+    return LaunchBody(launch.items, block, -(-launch.items // rows), local)
 
 
 def _loops(block: StatementBlock) -> Iterator[CountedLoop]:
@@ -112,23 +121,38 @@ class _Lines(StatementBlock):
 
 
 class _Team:
-    """Shares out the statements of a row. rows: of a group; size: items of a row."""
+    """Shares out the statements of a row. rows: of a group; size: items of a row; across: as in `in_teams`."""
 
-    def __init__(self, surface: Surface, rows: int, size: int) -> None:
-        self._surface, self._rows, self._size = surface, rows, size
+    def __init__(self, surface: Surface, rows: int, size: int, across: bool) -> None:
+        self._surface, self._rows, self._size, self._across = surface, rows, size, across
         self._tiles: dict[tuple[str, int], tuple[Pointer, int]] = {}
         self._totals = self._bytes = 0
         self._head = _Lines()
         self._only: Expression | None = None
+        self._again = False
 
-    def shared_out(self, block: StatementBlock) -> StatementBlock:
-        """Return a row's statements as the team runs them."""
-        body = self._block(block)
+    def shared_out(self, launch: LaunchBody) -> StatementBlock:
+        """Return a row's statements as the team runs them; teams without a row read the last one and write nothing."""
+        passes = [loop for loop in _loops(launch.block) if not any(True for _ in _loops(loop.body))]
+        short = all(loop.count <= _AGAIN * self._size and len(loop.body.items) <= _LIGHT for loop in passes)
+        self._again = short and len(passes) > 1
+        whole = launch.items % self._rows == 0
+        if not whole:
+            self._only = _named("real")
+            self._only.type, self._only.index = I1, False
+        body = self._block(launch.block)
         for pointer, count in self._tiles.values():
             self._declare(pointer, count)
         surface = self._surface
-        self._head.add(Raw(f"const int inside = {surface.inside}, row = inside / {self._size}, lane = inside % {self._size};"))
-        self._head.add(Raw(f"const int i = {surface.group} * {self._rows} + row;"))
+        row, lane = f"inside / {self._size}", f"inside % {self._size}"
+        if self._across:
+            row, lane = f"inside % {self._rows}", f"inside / {self._rows}"
+        self._head.add(Raw(f"const int inside = {surface.inside}, row = {row}, lane = {lane};"))
+        number = f"{surface.group} * {self._rows} + row"
+        if not whole:
+            self._head.add(Raw(f"const bool real = {number} < {launch.items};"))
+            number = f"real ? {number} : {launch.items - 1}"
+        self._head.add(Raw(f"const int i = {number};"))
         return StatementBlock([*self._head.items, *body.items])
 
     def _declare(self, pointer: Pointer, count: int) -> None:
@@ -166,17 +190,20 @@ class _Team:
 
     def _choice(self, lines: _Lines, choice: Choice) -> None:
         """Append a choice that is entered by the whole group if one of its rows enters it; the others then change nothing."""
-        if self._only is not None or not isinstance(choice.condition, Expression):
+        before = self._only
+        if not isinstance(choice.condition, Expression):
             raise CannotShareError
         entered = lines.add(Expression(I1, f"{self._surface.any}({{0}})", (choice.condition,)))
         self._only = choice.condition
+        if before is not None:
+            self._only = lines.add(Expression(I1, "({0} && {1})", (before, choice.condition)))
         body = self._block(choice.body)
-        self._only = None
+        self._only = before
         value = body.add(Expression(choice.variable.type, "({0} ? {1} : {2})", (choice.condition, choice.value, choice.otherwise)))
         lines.add(Choice(entered, choice.variable, choice.otherwise, body, value))
 
     def _own(self, lines: _Lines) -> _Lines:
-        """Return where statements go that only rows run that entered the choice; elsewhere `lines` itself."""
+        """Return where statements go that only teams run that have a row and entered the choice around; else `lines` itself."""
         if self._only is None:
             return lines
         body = _Lines()
@@ -199,8 +226,8 @@ class _Team:
         if full:
             loop, inner = lines.loop(full)
             one(inner, loop.variable)
-            if full > 1 and len(inner.items) <= _LIGHT:
-                loop.unrolled = min(full, _AT_ONCE)
+            light = len(inner.items) <= _LIGHT
+            loop.unrolled = min(full, (_AGAIN if self._again else _AT_ONCE) if light else _HEAVY)
         if rest:
             one(lines.when(f"lane < {rest}"), ir.Constant(I64, full))
 
@@ -228,7 +255,7 @@ class _Team:
 
     def _extremes(self, lines: _Lines, loop: CountedLoop, chain: _Chain, totals: Sequence[Pointer]) -> None:
         """Let every item go over its own elements, then one item a row over what they found."""
-        own, body = lines.loop(loop.count // self._size, loop.init)
+        own, body = lines.loop(loop.count // self._size, loop.init, _AT_ONCE)
         k = body.index(f"(({{0}} * {self._size}) + {{1}})", own.variable, _LANE)
         names: dict[Expression, TextOperand] = {loop.variable: k, **dict(zip(loop.carried, own.carried, strict=True))}
         body.items.extend(_copied(loop.body, names))
@@ -250,7 +277,8 @@ class _Team:
     def _in_order(self, lines: _Lines, loop: CountedLoop, chain: _Chain, totals: Sequence[Pointer]) -> None:
         """Let the team fill tiles, and one item a row go over them in order."""
         each = max(1, sum(_BYTES[str(v.type)] for v in chain.crossing))
-        most = max(self._size, 1 << ((_ROOM // (self._rows * each)).bit_length() - 1))
+        room = 2 * _ROOM if self._again and len(chain.crossing) == 1 else _ROOM
+        most = max(self._size, 1 << ((room // (self._rows * each)).bit_length() - 1))
         full, rest = divmod(loop.count, most)
         if full == 1:
             self._tile(lines, loop, chain, totals, most, None)

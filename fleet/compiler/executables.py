@@ -146,7 +146,7 @@ class _Kernels(Executable):
 
     def __init__(self, program: Program, engine: str) -> None:
         self.engine = engine
-        self._loaded = _kernel_engine(engine).load(program, keep=False)
+        self._loaded = _kernels_need(engine, engine).load(program, keep=False)
         self._lock = threading.Lock()  # one run at a time: its memory is allocated once
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
@@ -180,24 +180,32 @@ class _Engine(Executable):
         return {name: np.array(array) for name, array in trace.outputs.items()}
 
 
+def _kernels_need(name: str, target: str) -> KernelEngine:
+    """Return an engine. Raises SetupError if it has no device."""
+    engine = _kernel_engine(name)
+    missing = engine.available()
+    if missing:
+        raise SetupError(missing, where=f"@jit, target {target}")
+    return engine
+
+
 @lru_cache(maxsize=1)
 def _gpu() -> str:
     """Return the engine of target "gpu": cuda if a CUDA device answers, else opencl; say once if that is no GPU."""
     if _kernel_engine("cuda").available() is None:
         return "cuda"
-    _require("opencl", "gpu")
-    device = _kernel_engine("opencl").device()
+    device = _kernels_need("opencl", "gpu").device()
     if not device.is_gpu:
         warnings.warn(f"target gpu: no GPU answers; OpenCL runs on {device.name.partition(',')[0]}", stacklevel=2)
     return "opencl"
 
 
-def _require(engine: str, target: str | None = None) -> None:
+def _require(engine: str) -> None:
     from fleet.engines.registry import find_engine
 
     missing = find_engine(engine).engine.available()
     if missing:
-        raise SetupError(missing, where=f"@jit, target {target or engine}")
+        raise SetupError(missing, where=f"@jit, target {engine}")
 
 
 _KEPT: weakref.WeakValueDictionary[tuple[str, str, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
@@ -230,7 +238,6 @@ def _compiled(program: Program, engine: str) -> Executable:
         case "riscv":
             return _Riscv(program)
         case "opencl" | "cuda":
-            _require(engine)
             return _Kernels(program, engine)
         case "gpu":
             return executable(program, _gpu())

@@ -32,7 +32,7 @@ from fleet.targets.gpu.statements import (
     operands_of,
 )
 from fleet.targets.gpu.surface import Surface
-from fleet.targets.riscv.kernels.kernel import I1, I64
+from fleet.targets.riscv.kernels.kernel import F64, I1, I64
 
 _SHORT = 32
 """Elements of a row below which one item computes it."""
@@ -47,7 +47,7 @@ _ROOM, _MOST = 1 << 14, 48 << 10
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
 _AHEAD = 32
 """Elements that are on their way from shared memory while a row is summed."""
-_LIGHT, _AT_ONCE, _HEAVY = 8, 16, 4
+_LIGHT, _AT_ONCE, _HEAVY = 16, 16, 8
 """Statements of a light round; the light and the other rounds that an item runs at once: their loads are on their way together."""
 _AGAIN = 32
 """Elements of an item which the compiler keeps in registers from pass to pass, if all rounds are written out."""
@@ -78,6 +78,11 @@ def _loops(block: StatementBlock) -> Iterator[CountedLoop]:
             yield item
         for body in operands_of(item)[1]:
             yield from _loops(body)
+
+
+def _is_light(block: StatementBlock) -> bool:
+    """Return whether a round is short and computes nothing in float64, as functions do."""
+    return len(block.items) <= _LIGHT and not any(isinstance(item, Expression) and item.type == F64 for item in block.items)
 
 
 def _named(name: str) -> Expression:
@@ -134,7 +139,7 @@ class _Team:
     def shared_out(self, launch: LaunchBody) -> StatementBlock:
         """Return a row's statements as the team runs them; teams without a row read the last one and write nothing."""
         passes = [loop for loop in _loops(launch.block) if not any(True for _ in _loops(loop.body))]
-        short = all(loop.count <= _AGAIN * self._size and len(loop.body.items) <= _LIGHT for loop in passes)
+        short = all(loop.count <= _AGAIN * self._size and _is_light(loop.body) for loop in passes)
         self._again = short and len(passes) > 1
         whole = launch.items % self._rows == 0
         if not whole:
@@ -226,8 +231,8 @@ class _Team:
         if full:
             loop, inner = lines.loop(full)
             one(inner, loop.variable)
-            light = len(inner.items) <= _LIGHT
-            loop.unrolled = min(full, (_AGAIN if self._again else _AT_ONCE) if light else _HEAVY)
+            light = _AGAIN if self._again else _AT_ONCE
+            loop.unrolled = min(full, light if _is_light(inner) else _HEAVY)
         if rest:
             one(lines.when(f"lane < {rest}"), ir.Constant(I64, full))
 

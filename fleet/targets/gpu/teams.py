@@ -47,10 +47,11 @@ _ROOM, _MOST = 1 << 14, 48 << 10
 _BYTES = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "float": 4, "double": 8}
 _AHEAD = 32
 """Elements that are on their way from shared memory while a row is summed."""
-_LIGHT, _AT_ONCE, _HEAVY = 16, 16, 8
-"""Statements of a light round; the light and the other rounds that an item runs at once: their loads are on their way together."""
+_LIGHT, _AT_ONCE, _HEAVY = 8, 16, 8
+"""Statements of a light round; light and other rounds that an item runs at once, so that their loads are on their way together."""
 _AGAIN = 32
-"""Elements of an item which the compiler keeps in registers from pass to pass, if all rounds are written out."""
+"""Elements of an item which the compiler keeps in registers from pass to pass, if all rounds are written out; rounds may then have
+twice the statements."""
 
 
 class CannotShareError(Exception):
@@ -80,9 +81,9 @@ def _loops(block: StatementBlock) -> Iterator[CountedLoop]:
             yield from _loops(body)
 
 
-def _is_light(block: StatementBlock) -> bool:
+def _is_light(block: StatementBlock, most: int) -> bool:
     """Return whether a round is short and computes nothing in float64, as functions do."""
-    return len(block.items) <= _LIGHT and not any(isinstance(item, Expression) and item.type == F64 for item in block.items)
+    return len(block.items) <= most and not any(isinstance(item, Expression) and item.type == F64 for item in block.items)
 
 
 def _named(name: str) -> Expression:
@@ -139,7 +140,7 @@ class _Team:
     def shared_out(self, launch: LaunchBody) -> StatementBlock:
         """Return a row's statements as the team runs them; teams without a row read the last one and write nothing."""
         passes = [loop for loop in _loops(launch.block) if not any(True for _ in _loops(loop.body))]
-        short = all(loop.count <= _AGAIN * self._size and _is_light(loop.body) for loop in passes)
+        short = all(loop.count <= _AGAIN * self._size and _is_light(loop.body, 2 * _LIGHT) for loop in passes)
         self._again = short and len(passes) > 1
         whole = launch.items % self._rows == 0
         if not whole:
@@ -231,8 +232,8 @@ class _Team:
         if full:
             loop, inner = lines.loop(full)
             one(inner, loop.variable)
-            light = _AGAIN if self._again else _AT_ONCE
-            loop.unrolled = min(full, light if _is_light(inner) else _HEAVY)
+            at_once, light = (_AGAIN, 2 * _LIGHT) if self._again else (_AT_ONCE, _LIGHT)
+            loop.unrolled = min(full, at_once if _is_light(inner, light) else _HEAVY)
         if rest:
             one(lines.when(f"lane < {rest}"), ir.Constant(I64, full))
 

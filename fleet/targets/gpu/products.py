@@ -84,7 +84,7 @@ def _offset(b: TextBuilder, indices: Sequence[TextOperand], strides: Sequence[in
 
 
 @dataclass(frozen=True)
-class Tile:
+class ProductTile:
     """What a group of 16 x 16 items computes at a time. per: rows and columns of an item; depth: of the operands' tiles."""
 
     per: int
@@ -110,14 +110,14 @@ class Tile:
         return -(-rows // self.side) * -(-columns // self.side)
 
 
-def tile_of(lead: int, rows: int, columns: int, dtype: np.dtype) -> Tile:
+def tile_of(lead: int, rows: int, columns: int, dtype: np.dtype) -> ProductTile:
     """Return the largest tile of which there are enough for a GPU, and that does not reach far beyond the matrix."""
     for per, depth, enough in _TILES:
-        tile = Tile(per, depth)
+        tile = ProductTile(per, depth)
         groups = tile.groups(rows, columns)
         if per * dtype.itemsize <= 32 and lead * groups >= enough and groups * tile.side**2 < 2 * rows * columns:
             return tile
-    return Tile(1)
+    return ProductTile(1)
 
 
 def _tiles(b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish) -> None:
@@ -154,7 +154,9 @@ class _Product:
     in turn, so that one barrier a tile is enough.
     """
 
-    def __init__(self, b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish, tile: Tile) -> None:
+    def __init__(
+        self, b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish, tile: ProductTile
+    ) -> None:
         self._b, self._flow = b, b.fleet_flow
         self._out, self._lhs, self._rhs, self._finish, self._tile = out, lhs, rhs, finish, tile
         self._dtype, self._depth = out.dtype, lhs.shape[-1]

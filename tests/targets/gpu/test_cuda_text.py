@@ -243,7 +243,7 @@ def test_teams_have_the_bits_of_one_item(tmp_path: Path, busy: int, monkeypatch:
 @pytest.mark.parametrize("per", [8, 4, 2])
 def test_large_tiles_have_the_bits_of_small_ones(tmp_path: Path, per: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles that reach beyond the matrix, depths that are no multiple of a tile's, transposed operands, an epilogue."""
-    monkeypatch.setattr(products, "tile_of", lambda lead, rows, columns, dtype: products.Tile(per, 8 if per == 8 else 16))
+    monkeypatch.setattr(products, "tile_of", lambda lead, rows, columns, dtype: products.ProductTile(per, 8 if per == 8 else 16))
     path = tmp_path / "m.py"
     path.write_text(SIZES)
     compiled = fleet.compile(f"{path}:f")

@@ -166,7 +166,7 @@ def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "c
         function: the function, if `jit` is used without parentheses; a target's name is accepted too (`@jit("vm")`).
         target: a key of `fleet.compiler.executables.TARGETS`. "cpu": this processor's machine code, or the VM if an operation has
             none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator; "gpu": kernels of a GPU,
-            with OpenCL, on this processor if no GPU answers.
+            with CUDA, else with OpenCL, on this processor if no GPU answers.
 
     Raises:
         FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.

@@ -19,13 +19,14 @@ from fleet.ir.weights import Weights
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
+    from fleet.engines.gpu.engine import KernelEngine
     from fleet.ir.program import Program
     from fleet.targets.host.compile import HostProgram
     from fleet.targets.riscv.compile import RiscvProgram
 
 TARGETS: Mapping[str, str | None] = {
     "cpu": "cpu", "vm": "vm", "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "aarch64": "aarch64", "interp": "interp",
-    "gpu": "gpu", "opencl": "opencl", "cuda": None, "llvm-gpu": None, "sycl": None,
+    "gpu": "gpu", "opencl": "opencl", "cuda": "cuda", "llvm-gpu": None, "sycl": None,
 }  # fmt: skip
 """Target of `@jit` -> what runs it; None if fleet launches no code for it."""
 
@@ -33,9 +34,6 @@ TARGETS: Mapping[str, str | None] = {
 def find_target(name: str) -> str:
     """Return what runs a target. Raises FleetError if fleet does not have it."""
     found = TARGETS.get(name)
-    if name == "cuda":
-        hint = 'target="gpu" runs the same kernels with OpenCL, and lower(...).text("cuda") prints them'
-        raise FleetError("fleet launches no CUDA", where="@jit", hint=hint)
     if found is None:
         have = ", ".join(t for t, engine in TARGETS.items() if engine)
         what = f"no code is made for {name}" if name in TARGETS else f"no target is called {name}"
@@ -143,16 +141,12 @@ class _Riscv(Executable):
         return trace.outputs
 
 
-class _OpenCl(Executable):
-    engine = "opencl"
+class _Kernels(Executable):
+    """Kernels on a GPU. engine: "cuda" or "opencl"."""
 
-    def __init__(self, program: Program) -> None:
-        from fleet.targets.riscv.prepare import prepared
-
-        _require("opencl", "gpu")
-        from fleet.engines.gpu.opencl_device import load_opencl
-
-        self._loaded, _ = load_opencl(prepared(program, "riscv"), keep=False)
+    def __init__(self, program: Program, engine: str) -> None:
+        self.engine = engine
+        self._loaded = _kernels_need(engine, engine).load(program, keep=False)
         self._lock = threading.Lock()  # one run at a time: its memory is allocated once
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
@@ -161,6 +155,12 @@ class _OpenCl(Executable):
             outputs = run.outputs()
         sys.stdout.write(run.printed)
         return outputs
+
+
+def _kernel_engine(name: str) -> KernelEngine:
+    from fleet.engines.gpu import cuda, opencl
+
+    return cuda.ENGINE if name == "cuda" else opencl.ENGINE
 
 
 class _Engine(Executable):
@@ -180,22 +180,32 @@ class _Engine(Executable):
         return {name: np.array(array) for name, array in trace.outputs.items()}
 
 
+def _kernels_need(name: str, target: str) -> KernelEngine:
+    """Return an engine. Raises SetupError if it has no device."""
+    engine = _kernel_engine(name)
+    missing = engine.available()
+    if missing:
+        raise SetupError(missing, where=f"@jit, target {target}")
+    return engine
+
+
 @lru_cache(maxsize=1)
-def _say_device() -> None:
-    """Say once that no GPU is here, and what runs instead."""
-    from fleet.engines.gpu.opencl_device import find_opencl, is_gpu
+def _gpu() -> str:
+    """Return the engine of target "gpu": cuda if a CUDA device answers, else opencl; say once if that is no GPU."""
+    if _kernel_engine("cuda").available() is None:
+        return "cuda"
+    device = _kernels_need("opencl", "gpu").device()
+    if not device.is_gpu:
+        warnings.warn(f"target gpu: no GPU answers; OpenCL runs on {device.name.partition(',')[0]}", stacklevel=2)
+    return "opencl"
 
-    device = find_opencl()
-    if not is_gpu(device):
-        warnings.warn(f"target gpu: no GPU answers; OpenCL runs on {device.name.strip()}", stacklevel=2)
 
-
-def _require(engine: str, target: str | None = None) -> None:
+def _require(engine: str) -> None:
     from fleet.engines.registry import find_engine
 
     missing = find_engine(engine).engine.available()
     if missing:
-        raise SetupError(missing, where=f"@jit, target {target or engine}")
+        raise SetupError(missing, where=f"@jit, target {engine}")
 
 
 _KEPT: weakref.WeakValueDictionary[tuple[str, str, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
@@ -227,12 +237,10 @@ def _compiled(program: Program, engine: str) -> Executable:
             return _LlvmCpu(program)
         case "riscv":
             return _Riscv(program)
-        case "opencl":
-            return _OpenCl(program)
+        case "opencl" | "cuda":
+            return _Kernels(program, engine)
         case "gpu":
-            found = executable(program, "opencl")
-            _say_device()
-            return found
+            return executable(program, _gpu())
         case "cpu":
             try:
                 return executable(program, "llvm-cpu")

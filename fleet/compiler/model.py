@@ -37,7 +37,7 @@ STAGES: tuple[str, ...] = (
 """Stages that a compiler can show, in the order of compilation."""
 
 BACKENDS: Mapping[str, str | None] = {
-    "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "opencl": "opencl", "sycl": None, "cuda": None, "llvm-gpu": None,
+    "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "opencl": "opencl", "cuda": "cuda", "sycl": None, "llvm-gpu": None,
 }  # fmt: skip
 """Target backend of the seeds -> the engine that runs it; None if fleet does not have it."""
 
@@ -49,9 +49,6 @@ _ANY_SIZE = frozenset({"bytecode", "ir"})
 def engine_of(backend: str) -> str:
     """Return the engine of a target backend. Raises FleetError if fleet does not have it."""
     engine = BACKENDS.get(backend)
-    if backend == "cuda":
-        hint = "--target-backend opencl runs the same kernels, --emit cuda prints them"
-        raise FleetError("fleet launches no CUDA", where="--target-backend", hint=hint)
     if engine is None:
         have = ", ".join(name for name, there in BACKENDS.items() if there)
         raise FleetError(f"no code is made for {backend}", where="--target-backend", hint=f"choose among {have}")

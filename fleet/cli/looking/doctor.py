@@ -172,6 +172,7 @@ def examine() -> list[DoctorFinding]:
         _package("unicorn", "engines riscv and aarch64", _extra("riscv")),
         *(_package(p, "engine opencl", _extra("opencl", with_all=False), optional=True)
           for p in ("pyopencl", "pocl-binary-distribution")),
+        *(_package(p, "engine cuda", _extra("cuda", with_all=False), optional=True) for p in ("cupy-cuda13x", "nvidia-cuda-nvrtc")),
         *(_package(p, "language models from files", _extra("llm"), optional=True)
           for p in ("gguf", "tokenizers")),
         *(_package(p, "ONNX models, in and out", _extra("onnx"), optional=True) for p in ("onnx", "ml_dtypes")),

@@ -178,8 +178,8 @@ def _compile_only(engine: str, compiled: Compiled) -> None:
         from fleet.targets.riscv.compile import compile_riscv
 
         compile_riscv(compiled.program)
-    elif engine == "opencl":
-        compiled.text("opencl")
+    elif engine in ("opencl", "cuda"):
+        compiled.text(engine)
     else:
         compiled.bytecode()
 

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import SetupError
-from fleet.ir.program import Program
-from fleet.targets.gpu.module import GpuKernel, GpuModule, generate_gpu
-from fleet.targets.gpu.run import LoadedModule
-from fleet.targets.gpu.surface import OPENCL, approximate
+from fleet.targets.gpu.module import GpuKernel, GpuModule
+from fleet.targets.gpu.surface import OPENCL, Surface, approximate
 
 _EXTRA = "install fleet-cosim[opencl], which brings pyopencl and pocl, an OpenCL for processors"
 _POCL = "Portable Computing Language"
@@ -28,7 +26,7 @@ def _pyopencl() -> Any:
 
 
 @lru_cache(maxsize=1)
-def find_opencl() -> Any:
+def find_opencl() -> OpenClDevice:
     """Return the device: a GPU that has float64, else another device that has it. Raises SetupError."""
     try:
         cl = _pyopencl()
@@ -42,15 +40,36 @@ def find_opencl() -> Any:
     if not able:
         have = ", ".join(device.name.strip() for device in found) or "none"
         raise SetupError(f"no OpenCL device computes in float64; devices are {have}", hint=_EXTRA)
-    best = min(able, key=lambda device: not is_gpu(device))
-    if best.platform.name == _POCL and shutil.which("ld") is None:
+    best = min(map(OpenClDevice, able), key=lambda device: not device.is_gpu)
+    if best.device.platform.name == _POCL and shutil.which("ld") is None:
         raise SetupError("pocl links its kernels with ld, which is not installed", hint="install the package binutils")
     return best
 
 
-def is_gpu(device: Any) -> bool:
-    """Return True if a pyopencl device is a GPU."""
-    return bool(device.type & _pyopencl().device_type.GPU)
+class OpenClDevice:
+    """A device of pyopencl; see `fleet.engines.gpu.engine.KernelDevice`."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+
+    @property
+    def name(self) -> str:
+        """Name and version, for reports."""
+        return f"{self.device.name.strip()}, {self.device.version.strip()}"
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU."""
+        return bool(self.device.type & _pyopencl().device_type.GPU)
+
+    @property
+    def surface(self) -> Surface:
+        """OpenCL C, with float64 where the device rounds divisions of float32 badly."""
+        return OPENCL if self.device.single_fp_config & _HAS_ROUNDED else approximate(OPENCL)
+
+    def load(self, module: GpuModule) -> OpenClMachine:
+        """Build the kernels. Raises SetupError if the device's compiler refuses them."""
+        return OpenClMachine(module, self.device)
 
 
 class OpenClMachine:
@@ -92,16 +111,3 @@ class OpenClMachine:
     def finish(self) -> None:
         """Wait for everything."""
         self._queue.finish()
-
-
-def load_opencl(program: Program, *, keep: bool) -> tuple[LoadedModule, OpenClMachine]:
-    """Return a program with its kernels built and its weights on the device.
-
-    program: after the passes of `fleet.targets.riscv.prepare`. keep: whether every result can be read. Raises SetupError without a
-    device, DeviceError for what has no kernel.
-    """
-    device = find_opencl()
-    exact = device.single_fp_config & _HAS_ROUNDED
-    module = generate_gpu(program, OPENCL if exact else approximate(OPENCL), keep=keep)
-    machine = OpenClMachine(module, device)
-    return LoadedModule(module, machine), machine

@@ -40,12 +40,14 @@ _PROMOTED = 32
 class LaunchBody:
     """What the work items of one launch do.
 
-    items: how many are needed; groups: of the size of a group, if items wait for each other, else None. block: their statements.
+    items: how many are needed; groups: how many, if items wait for each other, else None; local: of items of a group, None for the
+    usual. block: their statements.
     """
 
     items: int
     block: StatementBlock
     groups: int | None = None
+    local: int | None = None
 
 
 class TextFlow:
@@ -70,6 +72,14 @@ class TextFlow:
             loop.after = body(variable, list(carried))
         self._b.add_item(loop)
         return list(carried)
+
+    def unrolled(self, count: int, body: Callable[[TextOperand], None]) -> None:
+        """Emit a loop that the compiler writes out."""
+        variable = Expression(I64, None, index=True)
+        loop = CountedLoop(count, 1, variable, (), (), StatementBlock(), unrolled=-1)
+        with self.inside(loop.body):
+            body(variable)
+        self._b.add_item(loop)
 
     def spread_out(self, sizes: Sequence[int], body: Callable[[Sequence[TextOperand]], None]) -> bool:
         """Make a launch with a work item for every index; False inside of one, and where rounds must follow each other."""
@@ -163,8 +173,8 @@ class TextBuilder:
     """llvmlite's builder, as far as kernels on scalars use it. Methods with its names do what it does."""
 
     def __init__(self, surface: Surface, scratch: int, launches: int | None = None) -> None:
-        """scratch: bytes of each work item; launches: as in `TextFlow`."""
-        self.surface, self.scratch = surface, scratch
+        """scratch: bytes of each work item; `common` of all together; launches: as in `TextFlow`."""
+        self.surface, self.scratch, self.common = surface, scratch, 0
         self.module = ir.Module()
         self.fleet_isa, self.fleet_host = DEFAULT_ISA, None
         self.fleet_flow = TextFlow(self, launches)
@@ -226,9 +236,11 @@ class TextBuilder:
 
     def base(self, pointer: Pointer) -> str:
         """Return the text of an array's first element's address."""
-        if pointer.space != "scratch":
+        if pointer.space not in ("scratch", "common"):
             return pointer.name
         type_ = self.surface.types[str(pointer.type)]
+        if pointer.space == "common":
+            return f"(({self.surface.memory}{type_} *)scratch)"
         moved = f" + {pointer.start}" if pointer.start else ""
         place = f"scratch + ({self.surface.types['i64']})i * {self.scratch}{moved}"
         return f"(({self.surface.memory}{type_} *)({place}))"

@@ -7,15 +7,17 @@ from typing import TypeAlias
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, FusedOp, name_of
+from fleet.ir.operations.operation import ReduceOp, attributes_of
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
-from fleet.targets.gpu.products import attention_scratch, emit_attention_items, emit_tiled_linear, emit_tiled_matmul
+from fleet.targets.gpu.products import emit_attention_launches, emit_tiled_linear, emit_tiled_matmul
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
+from fleet.targets.gpu.teams import CannotShareError, in_teams
 from fleet.targets.riscv.isa import DEFAULT_ISA
 from fleet.targets.riscv.kernels import operations
 from fleet.targets.riscv.kernels.fused import emit_loops
 from fleet.targets.riscv.kernels.kernel import I8, ArrayOperand, is_float
-from fleet.targets.riscv.kernels.operations import attention_of, needs_host, workspace
+from fleet.targets.riscv.kernels.operations import needs_host, workspace
 from fleet.targets.riscv.plan import refuse, type_supported
 from fleet.transforms.widen_halves import computes_in_half
 
@@ -23,7 +25,7 @@ TiledKernel: TypeAlias = Callable[[TextBuilder, FleetOp, ArrayOperand, Sequence[
 _TILED: Mapping[type[FleetOp], TiledKernel] = {
     d.MatmulOp: emit_tiled_matmul,
     d.LinearOp: emit_tiled_linear,
-    d.AttentionOp: emit_attention_items,
+    d.AttentionOp: emit_attention_launches,
 }
 HOST: frozenset[type[FleetOp]] = frozenset({d.IfOp, d.WhileOp})
 """Operations that the host computes, with what is in their bodies."""
@@ -60,6 +62,39 @@ def launches_of(
     """
     if computes_in_half(op):
         raise refuse(op, "arithmetic in float16", "run pass widen-halves before")
+    along = _along_rows(op, operands) if surface.any else None
+    if along is not None:
+        b, launches = _emitted(op, results, operands, surface)
+        try:
+            return b, [launch if launch.groups else in_teams(launch, surface, across=not along) for launch in launches]
+        except CannotShareError:
+            pass
+    return _emitted(op, results, operands, surface)
+
+
+def _along_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool | None:
+    """Return whether an operation goes over rows of adjacent elements: False if adjacent elements are of different rows.
+
+    None if it has no rows whose rounds depend on what they carry alone, or if its elements do not lie side by side.
+    """
+    axes: Sequence[int]
+    match op:
+        case FusedOp():
+            axes, rank = op.space.reduced, len(op.space.shape)
+        case ReduceOp():
+            axes, rank = attributes_of(op)["axes"], len(operands[0].shape)
+        case d.SoftmaxOp() | d.LayerNormOp() | d.RmsNormOp():
+            axes, rank = [attributes_of(op).get("axis", -1)], len(operands[0].shape)
+        case _:
+            return True if isinstance(op, d.AttentionOp) else None
+    if not axes or any(a.strides[-1] != 1 for a in operands if len(a.shape) == rank and a.shape[-1] > 1):
+        return None
+    return any(axis % rank == rank - 1 for axis in axes)
+
+
+def _emitted(
+    op: FleetOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], surface: Surface
+) -> tuple[TextBuilder, list[LaunchBody]]:
     arrays = [*results, *operands]
     b = TextBuilder(surface, _scratch(op, arrays), _IN_ORDER.get(type(op)))
     scratch = Pointer("scratch", I8, space="scratch")
@@ -77,9 +112,7 @@ def launches_of(
 
 def _scratch(op: FleetOp, arrays: Sequence[ArrayOperand]) -> int:
     """Return the bytes of memory that a work item needs. Raises DeviceError for shapes that do not fit."""
-    if isinstance(op, d.AttentionOp):
-        return attention_scratch(attention_of(op, arrays, DEFAULT_ISA))
     if isinstance(op, FusedOp):
         return workspace(op, [arrays[0], *arrays[len(arrays) - len(op.operands) :]], DEFAULT_ISA)
     needed = workspace(op, arrays, DEFAULT_ISA)
-    return 0 if isinstance(op, d.MatmulOp | d.LinearOp) else needed
+    return 0 if type(op) in _TILED else needed

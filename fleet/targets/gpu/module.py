@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import indent
 
 import numpy as np
 from xdsl.dialects.builtin import TupleType
@@ -22,6 +23,7 @@ from fleet.ir.program import Program
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
 from fleet.targets.gpu.kernels import host_reason, launches_of
 from fleet.targets.gpu.printer import StatementPrinter
+from fleet.targets.gpu.products import MOST
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
 from fleet.targets.riscv.codegen import in_kernels
@@ -33,10 +35,10 @@ from fleet.targets.riscv.views import view_of
 from fleet.transforms.edit import text_of
 from fleet.transforms.simplify.infer_shapes import check_known
 
-_MOST = 2**31 - 1024
-"""Elements of an array: kernels count them in 32 bits."""
 GROUP = 256
 """Work items of a group."""
+_ROUNDS, _MANY = 4, 1 << 18
+"""Rounds of a work item, which keep several loads on their way, in launches of that many."""
 SCRATCH, STOPPED, FAULT = "%scratch", "%stopped", "%fault"
 """Memory of a run besides values: of work items; the first item with a fault (int32), and its three words (int64)."""
 _WORDS = (
@@ -44,10 +46,11 @@ _WORDS = (
     "explicit export extern false float for friend goto half if inline int long mutable namespace new not operator or private "
     "protected public register restrict return short signed sizeof static struct switch template this throw true try typedef "
     "typename union unsigned using virtual void volatile while xor kernel global local uint ulong uchar ushort size_t "
-    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch left right i out linux unix"
+    "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r inside row lane real out linux unix "
+    "left right next_left next_right own_left own_right sums"
 )
 _RESERVED = frozenset(_WORDS.split())
-_TAKEN = re.compile(r"[vkst]?\d+.*|_.*|get_.*|as_.*|atomic.*|[A-Z][A-Z0-9_]{2,}")
+_TAKEN = re.compile(r"(?:[vkst]|tile|total)?\d+.*|_.*|get_.*|as_.*|atomic.*|[A-Z][A-Z0-9_]{2,}")
 """Words that no parameter is called: the languages', the generator's own, and macros."""
 
 
@@ -95,7 +98,7 @@ class GpuModule:
     """Kernels and steps of a program.
 
     Attributes:
-        program: with the kernels of several operations that it was made of.
+        program: with the kernels of several operations that it was made of; prepared: before these were made.
         surface: the language.
         text: all kernels.
         kernels: in the order of the text.
@@ -106,6 +109,7 @@ class GpuModule:
     """
 
     program: Program
+    prepared: Program
     surface: Surface
     text: str
     kernels: tuple[GpuKernel, ...]
@@ -122,8 +126,16 @@ def generate_gpu(program: Program, surface: Surface, *, keep: bool = True) -> Gp
     keep: whether every result can be read after the run. Raises DeviceError for unknown sizes, and if no operation has a kernel.
     """
     check_known(program, surface.name)
-    program = in_kernels(program, keep=keep)
-    return _Module(program, surface).make()
+    return _Module(in_kernels(program, keep=keep), surface).make(program)
+
+
+def _numbered(body: str, surface: Surface, rounds: int) -> str:
+    """Return the statements of an item of a launch, with its number `i`; of several numbers, a group apart, if it has rounds."""
+    if rounds == 1:
+        return f"  const int i = {surface.item};\n{body}"
+    number = f"{surface.group} * {GROUP * rounds} + {surface.inside} + r * {GROUP}"
+    loop = f"  #pragma unroll\n  for (int r = 0; r < {rounds}; ++r) {{\n    const int i = {number};\n"
+    return f"{loop}{indent(body, '  ')}  }}\n"
 
 
 class _Module:
@@ -138,7 +150,7 @@ class _Module:
         self._words: dict[str, str] = {}
         self._scratch = 0
 
-    def make(self) -> GpuModule:
+    def make(self, prepared: Program) -> GpuModule:
         for argument, value in zip(self._program.arguments, self._program.function.body.block.args, strict=True):
             self._words[f"%{argument.name}"] = argument.name
             self._own(value, f"%{argument.name}")
@@ -152,7 +164,7 @@ class _Module:
         surface = self._surface
         head = f"// {surface.how}\n{surface.double if 'double' in text else ''}{surface.head}\n"
         return GpuModule(
-            self._program, surface, f"{head}{text.rstrip()}\n", tuple(kernels), tuple(self._steps),
+            self._program, prepared, surface, f"{head}{text.rstrip()}\n", tuple(kernels), tuple(self._steps),
             self._arrays, self._sizes, self._constants, self._scratch,
         )  # fmt: skip
 
@@ -169,8 +181,8 @@ class _Module:
             made.append(GpuArray(memory, dtype, shape, contiguous(shape)))
             if dtype != HELD:
                 count = int(np.prod(shape, dtype=np.int64))
-                if count > _MOST:
-                    what = f"{name.removeprefix('%')} has {count:,} elements on {self._surface.name}; expected at most {_MOST:,}"
+                if count > MOST:
+                    what = f"{name.removeprefix('%')} has {count:,} elements on {self._surface.name}; expected at most {MOST:,}"
                     raise DeviceError(what, where=self._program.source_name, hint="use a smaller batch")
                 self._sizes[memory] = count * dtype.itemsize
             self._words.setdefault(memory, self._words.get(name, "out"))
@@ -257,7 +269,7 @@ class _Module:
         kind = "fused_" + "_".join(kind_of(one) for one in op.operations[:4]) if isinstance(op, FusedOp) else kind_of(op)
         found: list[tuple[GpuKernel, tuple[str, ...]]] = []
         for launch in launches:
-            self._scratch = max(self._scratch, b.scratch * launch.items)
+            self._scratch = max(self._scratch, b.scratch * launch.items, b.common)
             found.append(self._kernel(self._name(kind), b, launch, memory, pointers))
         return found
 
@@ -291,15 +303,15 @@ class _Module:
     ) -> tuple[GpuKernel, tuple[str, ...]]:
         surface = self._surface
         alone = launch.items == 1 and launch.groups is None
-        local = 1 if alone else GROUP
-        groups = launch.groups or -(-launch.items // local)
+        local = launch.local or (1 if alone else GROUP)
         printer = StatementPrinter(surface, b.base)
-        guarded = not alone and launch.groups is None and launch.items % local != 0
-        body = printer.text(launch.block, 2 if guarded else 1)
-        if guarded:
-            body = f"  if (i < {launch.items}) {{\n{body}  }}\n"
+        body = printer.text(launch.block, 1)
+        rounds = _ROUNDS if launch.groups is None and launch.items >= _MANY and "for (" not in body else 1
+        groups = launch.groups or -(-launch.items // (local * rounds))
+        if launch.groups is None and launch.items < groups * local * rounds:
+            body = f"  if (i < {launch.items}) {{\n{indent(body, '  ')}  }}\n"
         if launch.groups is None and re.search(r"\bi\b", body):
-            body = f"  const int i = {surface.item};\n{body}"
+            body = _numbered(body, surface, rounds)
         parameters: list[str] = []
         arguments: list[str] = []
         for n, m in enumerate(memory):
@@ -315,7 +327,8 @@ class _Module:
         if printer.stops:
             parameters += [self._parameter("int", "stopped"), self._parameter(surface.types["i64"], "fault")]
             arguments += [STOPPED, FAULT]
-        head = surface.kernel.format(local=local, name=name, parameters=", ".join(parameters))
+        busy = "" if launch.groups is None or launch.local else surface.busy
+        head = surface.kernel.format(local=local, busy=busy, name=name, parameters=", ".join(parameters))
         return GpuKernel(name, f"{head} {{\n{body}}}\n\n", groups, local, printer.stops), tuple(arguments)
 
     def _parameter(self, type_: str, name: str, *, constant: bool = False) -> str:

@@ -162,6 +162,8 @@ class StatementPrinter:
         self._name(loop.variable, "k")
         k = loop.variable.name
         step = f"++{k}" if loop.step == 1 else f"{k} += {loop.step}"
+        if loop.unrolled:
+            self._line(f"#pragma unroll {loop.unrolled}" if loop.unrolled > 0 else "#pragma unroll", depth)
         self._line(f"for (int {k} = 0; {k} < {loop.count}; {step}) {{", depth)
         self._block(loop.body, depth + 1)
         if len(loop.carried) > 1:  # all new values before the first variable changes

@@ -45,6 +45,10 @@ class GpuMachine(Protocol):
         """Run a kernel after everything before."""
         ...
 
+    def finish(self) -> None:
+        """Wait for everything."""
+        ...
+
 
 class LoadedModule:
     """A module on a machine, with weights and constants in place; runs any number of times, one at a time."""
@@ -71,16 +75,26 @@ class LoadedModule:
             if name not in inputs:
                 raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
             self._set(value, inputs[name])
-        self._put(STOPPED, np.array([_NOBODY], np.int32))
+        return self.again()
+
+    def again(self) -> GpuRun:
+        """Run once on the inputs that are in place."""
+        if any(kernel.stops for kernel in self.module.kernels):
+            self._put(STOPPED, np.array([_NOBODY], np.int32))
         run = GpuRun(self)
         for step in self.module.steps:
             if isinstance(step, KernelStep):
-                self._launch(step)
+                self.launch(step)
             else:
                 self._host(step, run)
         return run
 
-    def _launch(self, step: KernelStep) -> None:
+    def finish(self) -> None:
+        """Wait for everything."""
+        self._machine.finish()
+
+    def launch(self, step: KernelStep) -> None:
+        """Begin a launch. Raises ModelError for a bad index or exponent, after waiting for it, if the kernel may meet one."""
         buffers = [self._buffers[name] for name in step.arguments]
         self._machine.launch(step.kernel, buffers)
         if not step.kernel.stops or self._get(STOPPED, 4).view(np.int32)[0] == _NOBODY:

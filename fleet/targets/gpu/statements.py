@@ -32,8 +32,8 @@ class Expression:
 class Pointer:
     """An address: an element of the array `name`.
 
-    type: llvmlite's, of an element. offset: elements from the first, None for 0. space: "memory", "shared", or "scratch", where
-    each work item has its own bytes, from `start` on.
+    type: llvmlite's, of an element. offset: elements from the first, None for 0. space: "memory", "shared" by a group, "own" of a
+    work item, "common" to the launches of an operation, or "scratch", where each work item has its own bytes, from `start` on.
     """
 
     name: str
@@ -53,7 +53,11 @@ class StoreStatement:
 
 @dataclass(eq=False)
 class CountedLoop:
-    """for (variable = 0; variable < count; variable += step), with values that pass from round to round."""
+    """for (variable = 0; variable < count; variable += step), with values that pass from round to round.
+
+    unrolled: so many rounds between two branches; 0: the compiler decides, -1: all, so that indices into arrays of the work item
+    are known.
+    """
 
     count: int
     step: int
@@ -62,6 +66,7 @@ class CountedLoop:
     carried: Sequence[Expression]
     body: StatementBlock
     after: Sequence[TextOperand] = ()
+    unrolled: int = 0
 
 
 @dataclass(eq=False)

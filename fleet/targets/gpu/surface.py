@@ -28,7 +28,8 @@ class Surface:
         long_suffix: of 64-bit literals.
         single_suffix: of functions on float32.
         bits: (LLVM's type, its type as bits or back) -> the function that reinterprets.
-        kernel: the head of a kernel, with {local}, {name} and {parameters}.
+        kernel: the head of a kernel, with {local}, {name} and {parameters}; {busy} is `busy` if its items wait for each other.
+        busy: words that ask for registers for two groups of a kernel at the same time.
         memory: a word before the type of a pointer to memory, or "".
         restrict: the word that says that a pointer has no alias.
         shared: a declaration of memory that a group shares, with {type}, {name} and {count}.
@@ -37,6 +38,8 @@ class Surface:
         least: a function that makes a number in memory the smaller of two, and returns the one before.
         head: before the kernels; double: also before kernels that compute in float64.
         how: how the text is compiled so that its bits are the golden's, a comment.
+        any: a function at which a group's items wait for each other; it is true if one of them says so. Without it an item computes
+            a row alone.
         exact: whether division and square root of float32 are correctly rounded; else they are computed in float64.
     """
 
@@ -47,6 +50,7 @@ class Surface:
     single_suffix: str
     bits: Mapping[tuple[str, str], str]
     kernel: str
+    busy: str
     memory: str
     restrict: str
     shared: str
@@ -58,6 +62,7 @@ class Surface:
     head: str
     double: str
     how: str
+    any: str = ""
     exact: bool = True
 
     def function(self, name: str, type_: str) -> str:
@@ -78,9 +83,10 @@ OPENCL = Surface(
         ("i64", "double"): "as_double",
     },
     kernel="__kernel __attribute__((reqd_work_group_size({local}, 1, 1)))\nvoid {name}({parameters})",
+    busy="",
     memory="__global ",
     restrict="restrict",
-    shared="__local {type} {name}[{count}];",
+    shared="__local {type} {name}[{count}] __attribute__((aligned(16)));",
     item="get_global_id(0)",
     group="get_group_id(0)",
     inside="get_local_id(0)",
@@ -102,10 +108,11 @@ CUDA = Surface(
         ("double", "i64"): "__double_as_longlong",
         ("i64", "double"): "__longlong_as_double",
     },
-    kernel='extern "C" __global__ void __launch_bounds__({local}) {name}({parameters})',
+    kernel='extern "C" __global__ void __launch_bounds__({local}{busy}) {name}({parameters})',
+    busy=", 2",
     memory="",
     restrict="__restrict__",
-    shared="__shared__ {type} {name}[{count}];",
+    shared="__shared__ __align__(16) {type} {name}[{count}];",
     item="blockIdx.x * blockDim.x + threadIdx.x",
     group="blockIdx.x",
     inside="threadIdx.x",
@@ -114,6 +121,7 @@ CUDA = Surface(
     head="",
     double="",
     how="compile with --fmad=false",
+    any="__syncthreads_or",
 )
 SURFACES: Mapping[str, Surface] = {s.name: s for s in (OPENCL, CUDA)}
 

@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
-from cuda_on_cpu import CpuMachine
+from cuda_on_cpu import cuda_device
 from riscv_models import model
 from test_cvm_all_operations import arguments, body
 
@@ -27,6 +27,7 @@ from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.frontend.source import load
 from fleet.ir.program import Program
+from fleet.targets.gpu import products, teams
 from fleet.targets.gpu.module import GpuModule, HostComputation, KernelStep, generate_gpu
 from fleet.targets.gpu.run import LoadedModule
 from fleet.targets.gpu.surface import CUDA
@@ -141,7 +142,7 @@ def as_llvm(program: Program, arrays: dict[str, np.ndarray], *, keep: bool = Tru
     """Compare every kept tensor with llvm-cpu, bit for bit, errors too; return how many launches there were."""
     module = generate_gpu(prepared(program), CUDA, keep=keep)
     expected, said = outcome(lambda: LLVM.run(program, arrays, RunOptions(keep_tensors=keep)))
-    run, wrong = outcome(lambda: LoadedModule(module, CpuMachine(module)).run(arrays))
+    run, wrong = outcome(lambda: LoadedModule(module, cuda_device().load(module)).run(arrays))
     assert wrong == said
     if run is None or expected is None:
         return 0
@@ -201,13 +202,76 @@ def test_tiles_that_reach_beyond_the_matrix_and_halves(tmp_path: Path) -> None:
     assert as_llvm(compiled.program, dict(compiled.inputs)) >= 6
 
 
+ROWS = """
+import numpy as np
+
+def f(x: "float32[18, 308]", long: "float32[3, 9000]", d: "float64[4, 5, 6, 64]", n: "int32[9, 100]", s: "float32[18, 308]"):
+    e = np.exp(s - np.max(s, axis=1, keepdims=True))
+    soft = e / np.sum(e, axis=1, keepdims=True)
+    norm = (x - np.mean(x, axis=1, keepdims=True)) / np.sqrt(np.var(x, axis=1, keepdims=True) + 1e-5) * x[0] + x[1]
+    scaled = x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-5)
+    return (soft, norm, scaled, long.sum(1), np.exp(long - long.max(1, keepdims=True)).sum(1), d.sum((1, 3)), d.mean((0, 1, 2)),
+            n.sum(1), n.max(0), (n > 3).any(1), x.sum(0), (x * 2 + 1).max(0), x.var(0), np.abs(x).max(), x.min(1))
+"""
+
+
+@NEEDS_GCC
+@pytest.mark.parametrize("busy", [1, 264], ids=["rows share a group", "a group a row"])
+def test_teams_have_the_bits_of_one_item(tmp_path: Path, busy: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows longer than a tile, rows of which some leave the range of the fast exponential, several axes, columns."""
+    monkeypatch.setattr(teams, "_BUSY", busy)
+    path = tmp_path / "m.py"
+    path.write_text(ROWS)
+    draw = np.random.default_rng(4)
+    shapes = {"x": (18, 308), "long": (3, 9000), "d": (4, 5, 6, 64), "n": (9, 100), "s": (18, 308)}
+    dtypes = {"d": np.float64, "n": np.int32}
+    inputs = {name: (draw.standard_normal(shape) * 3).astype(dtypes.get(name, np.float32)) for name, shape in shapes.items()}
+    compiled = fleet.compile(f"{path}:f", inputs=inputs)
+    inputs["s"][3, 5:9] = -1e30
+    inputs["s"][5, 7], inputs["s"][11, 2], inputs["s"][12, 3] = np.nan, np.inf, -np.inf
+    inputs["x"][2] *= np.float32(1e-38)
+    assert as_llvm(compiled.program, inputs) >= 15
+    text = generate_gpu(prepared(compiled.program), CUDA).text
+    assert text.count("lane = inside %") >= 8
+    assert "__syncthreads_or(" in text
+    assert "row = inside % 8, lane = inside / 8;" in text
+    assert ("row = inside / 32" in text) == (busy == 1)
+    assert ("const bool real" in text) == (busy == 1)
+
+
+@NEEDS_GCC
+@pytest.mark.parametrize("per", [8, 4, 2])
+def test_large_tiles_have_the_bits_of_small_ones(tmp_path: Path, per: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles that reach beyond the matrix, depths that are no multiple of a tile's, transposed operands, an epilogue."""
+    monkeypatch.setattr(products, "tile_of", lambda lead, rows, columns, dtype: products.ProductTile(per, 8 if per == 8 else 16))
+    path = tmp_path / "m.py"
+    path.write_text(SIZES)
+    compiled = fleet.compile(f"{path}:f")
+    assert as_llvm(compiled.program, dict(compiled.inputs)) >= 6
+    arrays = {"x": np.random.default_rng(0).standard_normal((130, 21), np.float32)}
+    assert as_llvm(model(arrays, lambda m, x: m("matmul", x, m("transpose", x, permutation=[1, 0]))), arrays)
+    assert as_llvm(model(arrays, lambda m, x: m("matmul", m("transpose", x, permutation=[1, 0]), x)), arrays)
+
+
+@NEEDS_GCC
+@pytest.mark.parametrize(("heads", "kv_heads"), [(4, 4), (4, 2)])
+def test_attention_has_the_bits_of_llvm(heads: int, kv_heads: int) -> None:
+    draw = np.random.default_rng(3)
+    arrays = {name: draw.standard_normal((2, rows, 8 * count)).astype(np.float32)
+              for name, rows, count in (("q", 37, heads), ("k", 41, kv_heads), ("v", 41, kv_heads))}  # fmt: skip
+    arrays["mask"] = draw.standard_normal((2, 37, 41)).astype(np.float32)
+    options = {"heads": heads, "kv_heads": kv_heads, "scale": 0.3, "causal": True}
+    program = model(arrays, lambda m, q, k, v, mask: m("attention", q, k, v, mask, **options))
+    assert as_llvm(program, arrays) == 3
+
+
 @NEEDS_GCC
 def test_an_index_out_of_bounds_is_told_as_on_other_engines(tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_text('def f(x: "float32[5]", i: "int64[4]"):\n    return x[i] * 2\n')
     inputs = {"x": np.ones(5, np.float32), "i": np.array([1, 7, 9, -8])}
     module = generate_gpu(prepared(fleet.compile(f"{path}:f", inputs=inputs).program), CUDA)
-    loaded = LoadedModule(module, CpuMachine(module))
+    loaded = LoadedModule(module, cuda_device().load(module))
     for _ in range(2):
         with pytest.raises(ModelError, match=r"operation gather\.0: index 7 is out of bounds for axis 0 with size 5"):
             loaded.run(inputs)

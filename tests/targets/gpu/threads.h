@@ -1,5 +1,5 @@
 // CUDA's words for a C++ compiler: kernels run on this processor, work item after work item. Items that wait for each other are
-// contexts that take turns, always in the same order.
+// contexts that take turns: in ascending order in even groups, in descending order in odd ones, so that a barrier too few is seen.
 #pragma once
 #include <ucontext.h>
 
@@ -10,7 +10,8 @@
 #include <vector>
 
 #define __global__
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
 
 struct Dimensions {
@@ -38,6 +39,16 @@ static int atomicMin(int *place, int value) {
 static ucontext_t scheduler, *running;
 static const std::function<void()> *body;
 static void __syncthreads() { swapcontext(running, &scheduler); }
+static bool __syncthreads_or(bool said) {
+  static bool found;
+  found = found || said;
+  __syncthreads();
+  const bool all = found;
+  __syncthreads();
+  found = false;
+  __syncthreads();
+  return all;
+}
 static void begin() { (*body)(); }
 
 static void run(int groups, int local, bool waits, const std::function<void()> &item) {
@@ -65,7 +76,8 @@ static void run(int groups, int local, bool waits, const std::function<void()> &
       }, 0);
     }
     for (int open = local; open;) {
-      for (int i = 0; i < local; ++i) {
+      for (int n = 0; n < local; ++n) {
+        const int i = blockIdx.x % 2 ? local - 1 - n : n;
         if (done[i]) continue;
         threadIdx.x = i;
         running = &contexts[i];

@@ -148,7 +148,7 @@ def _delete(ev: Evaluator, node: ast.Delete) -> None:
                 ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
                 ev.frame.target(target.id).variables.pop(target.id, None)
             case ast.Subscript():
-                builtin.remove(ev, target, ev.expression(target.value))
+                builtin.remove(ev, target, ev.expression(target.value), ev.expression(target.slice))
             case ast.Attribute():
                 objects.remove(ev, target, ev.expression(target.value))
             case _:

@@ -98,7 +98,7 @@ def _setattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[s
 def _vars(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if not isinstance(args[0], ObjectInstance):
         ev.fail("F408", node, f"vars of {words(args[0])} is not supported", "it takes an object of a class of the file")
-    return Dict(args[0].attributes)
+    return objects.load(ev, node, args[0], "__dict__")
 
 
 def _type(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:

@@ -19,7 +19,7 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin, sets, texts
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.operators import binary
-from fleet.frontend.python.standard import plain_objects
+from fleet.frontend.python.standard import inherited, plain_objects
 from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
@@ -185,6 +185,9 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
             continue
         if name in plain_objects.KINDS:
             found = found or isinstance(plain_objects.held(args[0]), plain_objects.KINDS[name])
+            continue
+        if name in inherited.BASES and objects.inherits(objects.kind_of(args[0]), inherited.BASES[name]):
+            found = True
             continue
         if name not in _KINDS:
             ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")

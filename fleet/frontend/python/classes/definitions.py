@@ -6,6 +6,7 @@ import ast
 
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
+from fleet.frontend.python.standard import inherited
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import BoundMethod, CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value, words
 
@@ -15,7 +16,7 @@ _ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r 
 _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
-        *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__"),
+        *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
         *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__doc__", "__module__", "__qualname__", "__annotations__"),
         *objects.UNARY.values(), *(m for pair in objects.COMPARISONS.values() for m in pair), *_ARITHMETIC,
@@ -81,6 +82,8 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
                 kind.texts = True
             case Library(path="typing.NamedTuple"):
                 kind.kind = "namedtuple"
+            case Library() if base.path in inherited.BASES and kind.base is None:
+                kind.base = inherited.BASES[base.path]
             case Class() if kind.base is None:
                 kind.base = base
             case Class():

@@ -106,6 +106,8 @@ def find(
         if field is not None:
             return field
     elif name == "__dict__":
+        if not all(n.isidentifier() for n in owner.attributes):
+            ev.fail("F206", node, f"the attributes of {words(owner)} as a dict are not supported", "name them")
         return (Dict(owner.attributes),)  # the same dict: what is done to it is done to the object
     elif name in owner.attributes:
         return (owner.attributes[name],)

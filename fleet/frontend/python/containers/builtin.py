@@ -248,9 +248,8 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
             ev.fail("F408", node, f"{words(owner)} has no parts that can be assigned")
 
 
-def remove(ev: Evaluator, node: ast.Subscript, owner: Value) -> None:
+def remove(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> None:
     """`del owner[index]`."""
-    index = ev.expression(node.slice)
     match owner:
         case Dict():
             del owner.items[_present(ev, node, owner, index)]

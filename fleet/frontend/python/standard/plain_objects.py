@@ -36,8 +36,8 @@ from fleet.frontend.reading.values import (
     words,
 )
 
-_HELD = "_held"
-"""The attribute that holds the object."""
+_HELD = "<held>"
+"""The attribute that holds the object; no source can name it."""
 _DATE = "year month day weekday isoweekday isoformat strftime replace toordinal isocalendar timetuple ctime"
 _NAMES: Mapping[type, str] = {
     fractions.Fraction: "numerator denominator limit_denominator as_integer_ratio",

@@ -72,16 +72,17 @@ class JitFunction(Traceable):
     """A function decorated with `jit`. A call compiles it once for such arguments and runs the code.
 
     Attributes:
-        target, dynamic: as given to `jit`.
+        target, dynamic, engine: as given to `jit`.
     """
 
-    def __init__(self, python: FunctionType, target: str, dynamic: Collection[str] | bool = ()) -> None:
+    def __init__(self, python: FunctionType, target: str, dynamic: Collection[str] | bool = (), engine: str | None = None) -> None:
         super().__init__(python)
         self.target = target
         self.dynamic = dynamic
         self._unknown: Mapping[int, Collection[int]] = {}
         """Position of an argument -> its axes of unknown size; known after the first compilation."""
-        self._engine = find_target(target)
+        self.engine = engine
+        self._engine = find_target(target, engine)
         update_wrapper(self, python)
         self._signature = inspect.signature(python)
         self._names = tuple(self._signature.parameters)
@@ -172,9 +173,21 @@ class JitFunction(Traceable):
 def jit(function: Callable[..., Any], /) -> JitFunction: ...
 @overload
 def jit(
-    function: str | None = None, /, *, target: str = "cpu", dynamic: Collection[str] | bool = ()
+    function: str | None = None,
+    /,
+    *,
+    target: str = "cpu",
+    dynamic: Collection[str] | bool = (),
+    engine: str | None = None,
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
-def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "cpu", dynamic: Collection[str] | bool = ()) -> Any:
+def jit(
+    function: Callable[..., Any] | str | None = None,
+    /,
+    *,
+    target: str = "cpu",
+    dynamic: Collection[str] | bool = (),
+    engine: str | None = None,
+) -> Any:
     """Compile a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
 
     fleet's front end parses the function's source; the function itself never runs. It is compiled once for every combination of its
@@ -184,7 +197,8 @@ def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "c
         function: the function, if `jit` is used without parentheses; a target's name is accepted too (`@jit("vm")`).
         target: a key of `fleet.compiler.executables.TARGETS`. "cpu": this processor's machine code, or the VM if an operation has
             none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator; "gpu": kernels of a GPU,
-            with OpenCL, on this processor if no GPU answers.
+            with OpenCL, on this processor if no GPU answers; or an installed device, as "hbm_small".
+        engine: of a device: "iss", its functional model, which is the default, or "rtl", the simulation of its hardware.
         dynamic: names of annotated dimensions ("float32[N, 64]") that one program leaves open; True: all, and those that
             `Tensor` leaves open. "vm" and "interp" run such programs, and "cpu", on the VM.
 
@@ -193,16 +207,16 @@ def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "c
     """
     if isinstance(function, str):
         function, target = None, function
-    find_target(target)
+    find_target(target, engine)
 
     def taken_over(python: Callable[..., Any]) -> JitFunction:
         if isinstance(python, JitFunction):
-            return JitFunction(python.python, target, dynamic)
+            return JitFunction(python.python, target, dynamic, engine)
         if not isinstance(python, FunctionType) or python.__name__ == "<lambda>":
             kind = "a lambda" if isinstance(python, FunctionType) else f"an object of type {type(python).__name__}"
             code = getattr(python, "__code__", None)
             where = "@jit" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
             raise FleetError(f"{kind} cannot be compiled", where=where, hint="jit takes a function written with def")
-        return JitFunction(python, target, dynamic)
+        return JitFunction(python, target, dynamic, engine)
 
     return taken_over if function is None else taken_over(function)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fleet.transforms.pipeline import PassHooks, PassRecord
 
 STAGES: tuple[str, ...] = (
-    *("token", "ast", "ast-dump", "visits", "ir", "dataflow", "mlir", "vm", "bytecode", "onnx", "loops", "llvm"),
+    *("token", "ast", "ast-dump", "visits", "ir", "dataflow", "placed", "mlir", "vm", "bytecode", "onnx", "loops", "llvm"),
     *("riscv-asm", "opencl", "cuda"),
     *("accel-regs", "accel-aux", "memory-map", "hpp"),
 )
@@ -300,6 +300,12 @@ def _dataflow(compiled: Compiled) -> str:
     return dataflow_text(compiled.program)
 
 
+def _placed(compiled: Compiled) -> str:
+    from fleet.transforms.sections import sections_of
+
+    return sections_of(compiled.program).text()
+
+
 def _mlir(compiled: Compiled) -> str:
     from fleet.targets.mlir.export import export_mlir
 
@@ -357,7 +363,7 @@ def _kernels(compiled: Compiled, surface: str) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[Compiled], str]] = {
-    "ir": _ir, "dataflow": _dataflow, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx, "loops": _loops,
-    "llvm": _llvm, "riscv-asm": _riscv,
+    "ir": _ir, "dataflow": _dataflow, "placed": _placed, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx,
+    "loops": _loops, "llvm": _llvm, "riscv-asm": _riscv,
     "opencl": lambda compiled: _kernels(compiled, "opencl"), "cuda": lambda compiled: _kernels(compiled, "cuda"),
 }  # fmt: skip

@@ -213,11 +213,18 @@ EXERCISES = Group(
             "f(ones, ones)",
             "[[3. 3. 3.]",
         ),
-        missing(
+        works(
             "7 `with device(...)` heterogeneous",
-            "from fleet import device",
-            "cannot import name",
-            "a program is one target's; what an accelerator lacks is the host's",
+            "from fleet import device\n"
+            "@jit\n"
+            "def add(x, y):\n"
+            '    with device("cpu"):\n'
+            "        sum = x + y\n"
+            '    with device("riscv"):\n'
+            "        out = sum + x\n"
+            "    return out\n"
+            'print(add(ones, ones), add.lower(ones, ones).text("placed"))',
+            "copy sum from cpu to riscv",
         ),
         differs(
             "7 heterogeneous by placement",
@@ -228,11 +235,14 @@ EXERCISES = Group(
         works("8 TensorIR as IR", f'{_TWICE}add.lower(a, b).text("loops")', "fleet.fused"),
         works("code kept between calls", f"{_TWICE}add(a, b); add(a, b)\nlen(add.programs)", "1"),
         missing("kept between processes", "import fleet.compiler.kept", "No module", "a second process compiles again"),
-        missing(
+        works(
             "@jit on the accelerator",
-            'jit(target="hbm_small")',
-            "no target is called hbm_small",
-            '`lower(...).run("iss", device=...)` runs it there',
+            "w = np.eye(64, dtype=np.float32)\n"
+            '@jit(target="hbm_small", engine="iss")\n'
+            "def f(x):\n"
+            "    return x @ w\n"
+            "f(ones[:1, :1] * w[:1])",
+            "[[1. 0. 0.",
         ),
     ),
     _TENSORS,

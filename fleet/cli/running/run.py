@@ -66,7 +66,7 @@ def _nothing(*_values: object) -> None:
     "engine",
     default="vm",
     show_default=True,
-    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, aarch64, llvm-cpu, opencl, cvm, cvm-riscv, mlir, iree; "
+    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, aarch64, llvm-cpu, opencl, cvm, cvm-riscv, mlir, iree, mixed; "
     "`fleet cosim` takes several.",
 )
 @onnx_options

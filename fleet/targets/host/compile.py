@@ -20,6 +20,7 @@ import numpy as np
 from fleet.core.room import check_room
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
+from fleet.targets.host.kept import kept_code
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 from fleet.transforms.passes import find_pass
@@ -137,7 +138,7 @@ class _Arena:
 
 
 def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
-    """Compiles a program for this machine.
+    """Compiles a program for this machine. The code is kept between processes.
 
     Args:
         program: what the RISC-V target takes; static shapes.
@@ -155,17 +156,22 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
     _initialize()
-    processor = llvm.get_host_cpu_name()
+    processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=processor,
-        features=llvm.get_host_cpu_features().flatten(),
+        features=features,
         opt=3,
         codemodel="large",  # buffers are far from code
     )
     functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
-    parsed = llvm.parse_assembly(_without_traps(module.llvm_ir, functions) + _NOTE_IR)
-    _optimise(parsed, machine)
+    text = _without_traps(module.llvm_ir, functions) + _NOTE_IR
+    parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features)
+    if kept.code is None:
+        _optimise(parsed, machine)
+    else:
+        parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
     engine = llvm.create_mcjit_compiler(parsed, machine)
+    kept.attach(engine)
     arena = _Arena(module.plan, program.source_name)
     for buffer in module.plan.weights.values():
         arena.view(buffer)[...] = program.weights[buffer.name]

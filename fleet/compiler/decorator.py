@@ -16,7 +16,7 @@ import inspect
 import textwrap
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType, MethodType
@@ -24,13 +24,15 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from fleet.compiler.executables import Executable, executable, find_target
+from fleet.compiler.executables import Executable, executable, find_target, tuned
 from fleet.compiler.model import SOURCE_STAGES, Compiled, text_stage
+from fleet.compiler.tuning import Choice, schedules_of
 from fleet.errors import FleetError
 from fleet.frontend.function import Traced, trace
 from fleet.frontend.live.given import Given, given
 from fleet.frontend.live.located import locate
 from fleet.frontend.live.watch import Traceable
+from fleet.targets.schedule import Schedule
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -66,6 +68,7 @@ class Lowered(Compiled):
 class _Version:
     traced: Traced
     code: Executable
+    choice: Choice | None = None
 
 
 class JitFunction(Traceable):
@@ -75,13 +78,21 @@ class JitFunction(Traceable):
         target, dynamic, engine: as given to `jit`.
     """
 
-    def __init__(self, python: FunctionType, target: str, dynamic: Collection[str] | bool = (), engine: str | None = None) -> None:
+    def __init__(
+        self,
+        python: FunctionType,
+        target: str,
+        dynamic: Collection[str] | bool = (),
+        engine: str | None = None,
+        tune: bool | Sequence[Schedule] = False,
+    ) -> None:
         super().__init__(python)
         self.target = target
         self.dynamic = dynamic
         self._unknown: Mapping[int, Collection[int]] = {}
         """Position of an argument -> its axes of unknown size; known after the first compilation."""
         self.engine = engine
+        self._schedules = schedules_of(tune, target)
         self._engine = find_target(target, engine)
         update_wrapper(self, python)
         self._signature = inspect.signature(python)
@@ -114,6 +125,10 @@ class JitFunction(Traceable):
         with self._lock:
             return tuple(v.traced.program for versions in self._versions.values() for v in versions)
 
+    def tuning(self, *args: Any, **kwargs: Any) -> Choice | None:
+        """Return what `tune` chose for these arguments; None where there was no choice. Raises as a call does."""
+        return self._version(self._given(args, kwargs)).choice
+
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Compile for these arguments without running: IR, MLIR, bytecode, RISC-V assembler.
 
@@ -136,6 +151,11 @@ class JitFunction(Traceable):
         bound.apply_defaults()
         return given(self._where, tuple(bound.arguments), tuple(bound.arguments.values()))
 
+    def _made(self, traced: Traced, call: Given) -> _Version:
+        if not self._schedules:
+            return _Version(traced, executable(traced.program, self._engine))
+        return _Version(traced, *tuned(traced.program, self._engine, self._schedules, call.inputs))
+
     def _key(self, call: Given) -> Hashable:
         """Return the call's key without sizes that the program does not know."""
         if not self._unknown:
@@ -157,7 +177,7 @@ class JitFunction(Traceable):
                 if version.traced.watched.hold():
                     return version
             traced = trace(self.python, call, self.dynamic)
-            version = _Version(traced, executable(traced.program, self._engine))
+            version = self._made(traced, call)
             if self.dynamic:
                 axes = {a.name: [i for i, d in enumerate(a.shape) if d < 0] for a in traced.program.inputs}
                 self._unknown = {i: axes[name] for i, name in enumerate(self._names) if axes.get(name)}
@@ -179,6 +199,7 @@ def jit(
     target: str = "cpu",
     dynamic: Collection[str] | bool = (),
     engine: str | None = None,
+    tune: bool | Sequence[Schedule] = False,
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 def jit(
     function: Callable[..., Any] | str | None = None,
@@ -187,6 +208,7 @@ def jit(
     target: str = "cpu",
     dynamic: Collection[str] | bool = (),
     engine: str | None = None,
+    tune: bool | Sequence[Schedule] = False,
 ) -> Any:
     """Compile a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
 
@@ -201,6 +223,8 @@ def jit(
         engine: of a device: "iss", its functional model, which is the default, or "rtl", the simulation of its hardware.
         dynamic: names of annotated dimensions ("float32[N, 64]") that one program leaves open; True: all, and those that
             `Tensor` leaves open. "vm" and "interp" run such programs, and "cpu", on the VM.
+        tune: of "cpu" and "llvm-cpu": compile with each of these schedules (True: a handful) at the first call, and keep the one
+            that takes the least time. No schedule changes a bit.
 
     Raises:
         FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.
@@ -208,15 +232,16 @@ def jit(
     if isinstance(function, str):
         function, target = None, function
     find_target(target, engine)
+    schedules_of(tune, target)
 
     def taken_over(python: Callable[..., Any]) -> JitFunction:
         if isinstance(python, JitFunction):
-            return JitFunction(python.python, target, dynamic, engine)
+            return JitFunction(python.python, target, dynamic, engine, tune)
         if not isinstance(python, FunctionType) or python.__name__ == "<lambda>":
             kind = "a lambda" if isinstance(python, FunctionType) else f"an object of type {type(python).__name__}"
             code = getattr(python, "__code__", None)
             where = "@jit" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
             raise FleetError(f"{kind} cannot be compiled", where=where, hint="jit takes a function written with def")
-        return JitFunction(python, target, dynamic, engine)
+        return JitFunction(python, target, dynamic, engine, tune)
 
     return taken_over if function is None else taken_over(function)

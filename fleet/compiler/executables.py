@@ -7,7 +7,7 @@ import threading
 import warnings
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,12 @@ import numpy as np
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.ir.dialect import PrintOp
 from fleet.ir.weights import Weights
+from fleet.targets.schedule import USUAL, Schedule
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
+    from fleet.compiler.tuning import Choice
     from fleet.ir.program import Program
     from fleet.targets.host.compile import HostProgram
     from fleet.targets.riscv.compile import RiscvProgram
@@ -111,13 +113,13 @@ def _owner(array: np.ndarray) -> np.ndarray:
 class _LlvmCpu(Executable):
     engine = "llvm-cpu"
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, schedule: Schedule = USUAL) -> None:
         from fleet.ir.dialect import FleetOp, PrintOp, op_id
         from fleet.targets.host.compile import compile_host
         from fleet.targets.riscv.prepare import prepared
 
         self._program = prepared(program, "riscv")
-        self._host: HostProgram = compile_host(self._program, keep=False)
+        self._host: HostProgram = compile_host(self._program, keep=False, schedule=schedule)
         self._lock = threading.Lock()  # one run at a time: its memory is planned once
         plan = self._host.plan
         named: dict[SSAValue, str] = {
@@ -132,6 +134,11 @@ class _LlvmCpu(Executable):
             for value in op.operands
         }
         self._prints = any(isinstance(op, PrintOp) for op in self._program.operations())
+
+    def silently(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Run for its time alone."""
+        with self._lock:
+            self._host.run(inputs)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         from fleet.targets.printed import printed
@@ -263,6 +270,34 @@ def executable(program: Program, engine: str) -> Executable:
         with _LOCK:
             found = _KEPT.setdefault(key, made)
     return found
+
+
+def tuned(
+    program: Program, engine: str, schedules: Sequence[Schedule], inputs: Mapping[str, np.ndarray]
+) -> tuple[Executable, Choice | None]:
+    """Return code made with the cheapest of these schedules on these inputs, and the choice; None where nothing can be chosen.
+
+    engine: one of `fleet.compiler.tuning.TUNED`. Raises as `executable` does.
+    """
+    from fleet.compiler.tuning import choose, seconds
+    from fleet.transforms.sections import is_placed
+
+    if is_placed(program):
+        return executable(program, engine), None
+    made: dict[Schedule, _LlvmCpu] = {}
+
+    def compiled(schedule: Schedule) -> _LlvmCpu:
+        if schedule not in made:
+            made[schedule] = _LlvmCpu(program, schedule)
+        return made[schedule]
+
+    try:
+        choice = choose(program, schedules, lambda schedule: seconds(compiled(schedule).silently, inputs))
+        return compiled(choice.best), choice
+    except DeviceError:
+        if engine != "cpu":
+            raise
+        return executable(program, "vm"), None
 
 
 def _compiled(program: Program, engine: str) -> Executable:

@@ -132,11 +132,10 @@ EXERCISES = Group(
     "Seed 003: exercises",
     (
         works("1 multiplication", "@jit\ndef mul(a, b):\n    return a * b\nmul(a, b)", "[[1. 1. 1.]"),
-        missing(
+        works(
             "2 Meta Schedule / schedule search",
-            "jit(tune=True)",
-            "unexpected keyword argument 'tune'",
-            "LLVM chooses; a search over schedules is not written",
+            "@jit(tune=True)\ndef f(x):\n    return x + x\nlen(f.tuning(ones).costs) in (0, 6)",
+            "True",
         ),
         works(
             "3 if/else, condition known",

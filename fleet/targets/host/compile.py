@@ -23,6 +23,7 @@ from fleet.ir.program import Program
 from fleet.targets.host.kept import kept_code
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
+from fleet.targets.schedule import USUAL, Schedule
 from fleet.transforms.passes import find_pass
 
 _NOTE = "fleet_note_fault"
@@ -137,12 +138,13 @@ class _Arena:
         return np.lib.stride_tricks.as_strided(first, buffer.shape, [s * buffer.dtype.itemsize for s in buffer.steps])
 
 
-def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
+def compile_host(program: Program, *, keep: bool = True, schedule: Schedule = USUAL) -> HostProgram:
     """Compiles a program for this machine. The code is kept between processes.
 
     Args:
         program: what the RISC-V target takes; static shapes.
         keep: whether every operation's result can be fetched, or only outputs and what is printed (which needs less memory).
+        schedule: how LLVM arranges loops.
 
     Raises:
         DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
@@ -165,9 +167,9 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     )
     functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
     text = _without_traps(module.llvm_ir, functions) + _NOTE_IR
-    parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features)
+    parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features, schedule)
     if kept.code is None:
-        _optimise(parsed, machine)
+        _optimise(parsed, machine, schedule)
     else:
         parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
     engine = llvm.create_mcjit_compiler(parsed, machine)
@@ -224,12 +226,12 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _optimise(module: Any, machine: Any) -> None:
+def _optimise(module: Any, machine: Any, schedule: Schedule = USUAL) -> None:
     import llvmlite.binding as llvm
 
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes = llvm.create_pass_builder(machine, schedule.options())
     passes.getModulePassManager().run(module, passes)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
 from fleet.errors import FleetError
+from fleet.targets.schedule import Schedule
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -38,9 +39,9 @@ class KeptCode:
             return
 
 
-def kept_code(llvm_ir: str, processor: str, features: str) -> KeptCode:
-    """Look a module up by its text and the processor it is for."""
-    key = hashlib.sha256(f"{_tools()}\n{processor} {features}\n{llvm_ir}".encode()).hexdigest()
+def kept_code(llvm_ir: str, processor: str, features: str, schedule: Schedule) -> KeptCode:
+    """Look a module up by its text, the processor it is for and how its loops are arranged."""
+    key = hashlib.sha256(f"{_tools()}\n{processor} {features} {schedule}\n{llvm_ir}".encode()).hexdigest()
     path = cache_root() / "host" / f"{key}.o"
     try:
         blob = path.read_bytes()
@@ -56,4 +57,4 @@ def _tools() -> str:
     import llvmlite
     import llvmlite.binding as llvm
 
-    return f"llvmlite {llvmlite.__version__} LLVM {llvm.llvm_version_info} O3 large"
+    return f"llvmlite {llvmlite.__version__} LLVM {llvm.llvm_version_info} large"

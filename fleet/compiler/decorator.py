@@ -26,7 +26,7 @@ import numpy as np
 
 from fleet.compiler.executables import Executable, executable, find_target, tuned
 from fleet.compiler.model import SOURCE_STAGES, Compiled, text_stage
-from fleet.compiler.tuning import Choice, schedules_of
+from fleet.compiler.tuning import TunedSchedule, schedules_of
 from fleet.errors import FleetError
 from fleet.frontend.function import Traced, trace
 from fleet.frontend.live.given import Given, given
@@ -68,7 +68,7 @@ class Lowered(Compiled):
 class _Version:
     traced: Traced
     code: Executable
-    choice: Choice | None = None
+    choice: TunedSchedule | None = None
 
 
 class JitFunction(Traceable):
@@ -125,7 +125,7 @@ class JitFunction(Traceable):
         with self._lock:
             return tuple(v.traced.program for versions in self._versions.values() for v in versions)
 
-    def tuning(self, *args: Any, **kwargs: Any) -> Choice | None:
+    def tuning(self, *args: Any, **kwargs: Any) -> TunedSchedule | None:
         """Return what `tune` chose for these arguments; None where there was no choice. Raises as a call does."""
         return self._version(self._given(args, kwargs)).choice
 

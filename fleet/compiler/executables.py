@@ -21,7 +21,7 @@ from fleet.targets.schedule import USUAL, Schedule
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
-    from fleet.compiler.tuning import Choice
+    from fleet.compiler.tuning import TunedSchedule
     from fleet.ir.program import Program
     from fleet.targets.host.compile import HostProgram
     from fleet.targets.riscv.compile import RiscvProgram
@@ -274,7 +274,7 @@ def executable(program: Program, engine: str) -> Executable:
 
 def tuned(
     program: Program, engine: str, schedules: Sequence[Schedule], inputs: Mapping[str, np.ndarray]
-) -> tuple[Executable, Choice | None]:
+) -> tuple[Executable, TunedSchedule | None]:
     """Return code made with the cheapest of these schedules on these inputs, and the choice; None where nothing can be chosen.
 
     engine: one of `fleet.compiler.tuning.TUNED`. Raises as `executable` does.

@@ -30,7 +30,7 @@ _RUNS = 5
 
 
 @dataclass(frozen=True)
-class Choice:
+class TunedSchedule:
     """What a search found.
 
     Attributes:
@@ -42,7 +42,7 @@ class Choice:
     costs: Mapping[Schedule, float]
 
 
-def choose(program: Program, schedules: Sequence[Schedule], cost: Callable[[Schedule], Callable[[], float]]) -> Choice:
+def choose(program: Program, schedules: Sequence[Schedule], cost: Callable[[Schedule], Callable[[], float]]) -> TunedSchedule:
     """Return the fastest schedule of a program; the first one if several take the same time.
 
     cost: compiles with a schedule, and returns what runs the code once and returns its seconds.
@@ -51,7 +51,7 @@ def choose(program: Program, schedules: Sequence[Schedule], cost: Callable[[Sche
     path = cache_root() / "schedules" / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
     known = _kept(path, schedules)
     if known is not None:
-        return Choice(known, {})
+        return TunedSchedule(known, {})
     costs: dict[Schedule, float] = {}
     for schedule in schedules:
         once = cost(schedule)
@@ -62,7 +62,7 @@ def choose(program: Program, schedules: Sequence[Schedule], cost: Callable[[Sche
         write_atomically(path, json.dumps(schedules.index(best)).encode())
     except (OSError, FleetError):  # the next process searches again
         pass
-    return Choice(best, costs)
+    return TunedSchedule(best, costs)
 
 
 def _processor() -> str:

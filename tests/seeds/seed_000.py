@@ -137,7 +137,7 @@ VM = Group(
         works("`time fleet_compiler_cli examples/gpt2.py`", "fleet_compiler_cli examples/gpt2.py", "7.29883", nightly=True),
         differs(
             "its printed logits",
-            "fleet_compiler_cli --validation examples/gpt2.py",
+            "fleet_compiler_cli examples/gpt2.py",
             "4.21660262e-04",
             "the last two digits (2e-8 relative): NumPy's own, and those of the machine's BLAS",
             nightly=True,

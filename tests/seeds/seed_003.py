@@ -233,7 +233,10 @@ EXERCISES = Group(
         ),
         works("8 TensorIR as IR", f'{_TWICE}add.lower(a, b).text("loops")', "fleet.fused"),
         works("code kept between calls", f"{_TWICE}add(a, b); add(a, b)\nlen(add.programs)", "1"),
-        missing("kept between processes", "import fleet.compiler.kept", "No module", "a second process compiles again"),
+        works(
+            "kept between processes",
+            "pytest tests/compiler/test_kept_code.py::test_a_second_process_takes_the_code_of_the_first",
+        ),
         works(
             "@jit on the accelerator",
             "w = np.eye(64, dtype=np.float32)\n"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fleet.compiler import compile_model as compile
     from fleet.compiler.decorator import jit as jit
     from fleet.core.version import __version__ as __version__
+    from fleet.frontend.model_functions import device as device
     from fleet.frontend.model_functions import gelu as gelu
     from fleet.frontend.model_functions import kernel as kernel
     from fleet.frontend.model_functions import layer_norm as layer_norm
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from fleet.frontend.tensor import Tensor as Tensor
 
 __all__ = [
-    "Compiled", "Tensor", "__version__", "compile", "gelu", "jit", "kernel", "layer_norm", "relu", "rms_norm", "sigmoid", "silu",
-    "softmax",
+    "Compiled", "Tensor", "__version__", "compile", "device", "gelu", "jit", "kernel", "layer_norm", "relu", "rms_norm", "sigmoid",
+    "silu", "softmax",
 ]  # fmt: skip
 
 _LAZY = {

@@ -9,3 +9,4 @@ from fleet.compiler.model import compile_model as compile_model
 from fleet.compiler.model import engine_of as engine_of
 from fleet.compiler.model import optimised as optimised
 from fleet.compiler.model import source_stage as source_stage
+from fleet.targets.schedule import Schedule as Schedule

@@ -16,21 +16,23 @@ import inspect
 import textwrap
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from fleet.compiler.executables import Executable, executable, find_target
-from fleet.compiler.model import Compiled
+from fleet.compiler.executables import Executable, executable, find_target, tuned
+from fleet.compiler.model import SOURCE_STAGES, Compiled, text_stage
+from fleet.compiler.tuning import TunedSchedule, schedules_of
 from fleet.errors import FleetError
 from fleet.frontend.function import Traced, trace
 from fleet.frontend.live.given import Given, given
 from fleet.frontend.live.located import locate
 from fleet.frontend.live.watch import Traceable
+from fleet.targets.schedule import Schedule
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -45,7 +47,7 @@ _VERSIONS = 4
 
 @dataclass(frozen=True)
 class Lowered(Compiled):
-    """The compilation of a function. Stages and files are those of `Compiled`; "token" and "ast" cover the function alone.
+    """The compilation of a function. Stages and files are those of `Compiled`; those of the source cover the function alone.
 
     Attributes:
         source: the function's text, dedented.
@@ -57,10 +59,8 @@ class Lowered(Compiled):
 
     def text(self, stage: str, *, device: str | None = None, lowering: LoweringOptions | Mapping[str, Json] | None = None) -> str:
         """Return a stage as text, as `Compiled.text` does."""
-        if stage in ("token", "ast"):
-            from fleet.frontend.dump import tokens, tree
-
-            return (tokens if stage == "token" else tree)(self.source, self.program.source_name)
+        if stage in SOURCE_STAGES:
+            return text_stage(stage, self.source, self.program.source_name)
         return super().text(stage, device=device, lowering=lowering)
 
 
@@ -68,19 +68,32 @@ class Lowered(Compiled):
 class _Version:
     traced: Traced
     code: Executable
+    choice: TunedSchedule | None = None
 
 
 class JitFunction(Traceable):
     """A function decorated with `jit`. A call compiles it once for such arguments and runs the code.
 
     Attributes:
-        target: as given to `jit`.
+        target, dynamic, engine: as given to `jit`.
     """
 
-    def __init__(self, python: FunctionType, target: str) -> None:
+    def __init__(
+        self,
+        python: FunctionType,
+        target: str,
+        dynamic: Collection[str] | bool = (),
+        engine: str | None = None,
+        tune: bool | Sequence[Schedule] = False,
+    ) -> None:
         super().__init__(python)
         self.target = target
-        self._engine = find_target(target)
+        self.dynamic = dynamic
+        self._unknown: Mapping[int, Collection[int]] = {}
+        """Position of an argument -> its axes of unknown size; known after the first compilation."""
+        self.engine = engine
+        self._schedules = schedules_of(tune, target)
+        self._engine = find_target(target, engine)
         update_wrapper(self, python)
         self._signature = inspect.signature(python)
         self._names = tuple(self._signature.parameters)
@@ -112,6 +125,10 @@ class JitFunction(Traceable):
         with self._lock:
             return tuple(v.traced.program for versions in self._versions.values() for v in versions)
 
+    def tuning(self, *args: Any, **kwargs: Any) -> TunedSchedule | None:
+        """Return what `tune` chose for these arguments; None where there was no choice. Raises as a call does."""
+        return self._version(self._given(args, kwargs)).choice
+
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Compile for these arguments without running: IR, MLIR, bytecode, RISC-V assembler.
 
@@ -134,19 +151,39 @@ class JitFunction(Traceable):
         bound.apply_defaults()
         return given(self._where, tuple(bound.arguments), tuple(bound.arguments.values()))
 
+    def _made(self, traced: Traced, call: Given) -> _Version:
+        if not self._schedules:
+            return _Version(traced, executable(traced.program, self._engine))
+        return _Version(traced, *tuned(traced.program, self._engine, self._schedules, call.inputs))
+
+    def _key(self, call: Given) -> Hashable:
+        """Return the call's key without sizes that the program does not know."""
+        if not self._unknown:
+            return call.key
+        parts = list(cast("tuple[Any, ...]", call.key))
+        for n, axes in self._unknown.items():
+            shape, dtype = parts[n]
+            parts[n] = (tuple(-1 if i in axes else d for i, d in enumerate(shape)), dtype)
+        return tuple(parts)
+
     def _version(self, call: Given) -> _Version:
-        for version in self._versions.get(call.key, ()):
+        key = self._key(call)
+        for version in self._versions.get(key, ()):
             if version.traced.watched.hold():
                 return version
         with self._lock:
-            kept = self._versions.get(call.key, ())
+            kept = self._versions.get(key, ())
             for version in kept:  # another thread may have compiled it meanwhile
                 if version.traced.watched.hold():
                     return version
-            traced = trace(self.python, call)
-            version = _Version(traced, executable(traced.program, self._engine))
-            self._versions[call.key] = (version, *kept)[:_VERSIONS]
-            self._versions.move_to_end(call.key)
+            traced = trace(self.python, call, self.dynamic)
+            version = self._made(traced, call)
+            if self.dynamic:
+                axes = {a.name: [i for i, d in enumerate(a.shape) if d < 0] for a in traced.program.inputs}
+                self._unknown = {i: axes[name] for i, name in enumerate(self._names) if axes.get(name)}
+                key = self._key(call)
+            self._versions[key] = (version, *kept)[:_VERSIONS]
+            self._versions.move_to_end(key)
             while len(self._versions) > _SIGNATURES:
                 self._versions.popitem(last=False)
             return version
@@ -155,8 +192,24 @@ class JitFunction(Traceable):
 @overload
 def jit(function: Callable[..., Any], /) -> JitFunction: ...
 @overload
-def jit(function: str | None = None, /, *, target: str = "cpu") -> Callable[[Callable[..., Any]], JitFunction]: ...
-def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "cpu") -> Any:
+def jit(
+    function: str | None = None,
+    /,
+    *,
+    target: str = "cpu",
+    dynamic: Collection[str] | bool = (),
+    engine: str | None = None,
+    tune: bool | Sequence[Schedule] = False,
+) -> Callable[[Callable[..., Any]], JitFunction]: ...
+def jit(
+    function: Callable[..., Any] | str | None = None,
+    /,
+    *,
+    target: str = "cpu",
+    dynamic: Collection[str] | bool = (),
+    engine: str | None = None,
+    tune: bool | Sequence[Schedule] = False,
+) -> Any:
     """Compile a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
 
     fleet's front end parses the function's source; the function itself never runs. It is compiled once for every combination of its
@@ -166,23 +219,29 @@ def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "c
         function: the function, if `jit` is used without parentheses; a target's name is accepted too (`@jit("vm")`).
         target: a key of `fleet.compiler.executables.TARGETS`. "cpu": this processor's machine code, or the VM if an operation has
             none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator; "gpu": kernels of a GPU,
-            with CUDA, else with OpenCL, on this processor if no GPU answers.
+            with CUDA, else with OpenCL, on this processor if no GPU answers; or an installed device, as "hbm_small".
+        engine: of a device: "iss", its functional model, which is the default, or "rtl", the simulation of its hardware.
+        dynamic: names of annotated dimensions ("float32[N, 64]") that one program leaves open; True: all, and those that
+            `Tensor` leaves open. "vm" and "interp" run such programs, and "cpu", on the VM.
+        tune: of "cpu" and "llvm-cpu": compile with each of these schedules (True: a handful) at the first call, and keep the one
+            that takes the least time. No schedule changes a bit.
 
     Raises:
         FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.
     """
     if isinstance(function, str):
         function, target = None, function
-    find_target(target)
+    find_target(target, engine)
+    schedules_of(tune, target)
 
     def taken_over(python: Callable[..., Any]) -> JitFunction:
         if isinstance(python, JitFunction):
-            return JitFunction(python.python, target)
+            return JitFunction(python.python, target, dynamic, engine, tune)
         if not isinstance(python, FunctionType) or python.__name__ == "<lambda>":
             kind = "a lambda" if isinstance(python, FunctionType) else f"an object of type {type(python).__name__}"
             code = getattr(python, "__code__", None)
             where = "@jit" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
             raise FleetError(f"{kind} cannot be compiled", where=where, hint="jit takes a function written with def")
-        return JitFunction(python, target)
+        return JitFunction(python, target, dynamic, engine, tune)
 
     return taken_over if function is None else taken_over(function)

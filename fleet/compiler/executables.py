@@ -7,18 +7,21 @@ import threading
 import warnings
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.errors import DeviceError, FleetError, SetupError
+from fleet.ir.dialect import PrintOp
 from fleet.ir.weights import Weights
+from fleet.targets.schedule import USUAL, Schedule
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
+    from fleet.compiler.tuning import TunedSchedule
     from fleet.engines.gpu.engine import KernelEngine
     from fleet.ir.program import Program
     from fleet.targets.host.compile import HostProgram
@@ -31,14 +34,35 @@ TARGETS: Mapping[str, str | None] = {
 """Target of `@jit` -> what runs it; None if fleet launches no code for it."""
 
 
-def find_target(name: str) -> str:
-    """Return what runs a target. Raises FleetError if fleet does not have it."""
+ACCELERATORS = ("iss", "rtl")
+"""Engines of an accelerator: its functional model, and the simulation of its hardware."""
+
+
+def find_target(name: str, engine: str | None = None) -> str:
+    """Return what runs a target: a value of `TARGETS`, or "iss hbm_small" for an installed device.
+
+    engine: of a device, one of `ACCELERATORS`. Raises FleetError if fleet does not have the target.
+    """
+    if name not in TARGETS and name in _devices():
+        if engine not in (None, *ACCELERATORS):
+            raise FleetError(f"no engine {engine} runs a device", where="@jit", hint=f"choose among {', '.join(ACCELERATORS)}")
+        return f"{engine or ACCELERATORS[0]} {name}"
+    if engine is not None:
+        hint = f"devices are {', '.join(_devices())}"
+        raise FleetError(f"target {name} is no device whose engine could be chosen", where="@jit", hint=hint)
     found = TARGETS.get(name)
     if found is None:
-        have = ", ".join(t for t, engine in TARGETS.items() if engine)
+        have = ", ".join([*(t for t, engine in TARGETS.items() if engine), *_devices()])
         what = f"no code is made for {name}" if name in TARGETS else f"no target is called {name}"
         raise FleetError(what, where="@jit", hint=f"choose among {have}")
     return found
+
+
+@lru_cache(maxsize=1)
+def _devices() -> tuple[str, ...]:
+    from fleet.isa.registry import instruction_sets
+
+    return tuple(name for s in instruction_sets().values() for name in s.devices)
 
 
 class Executable(ABC):
@@ -87,13 +111,13 @@ def _owner(array: np.ndarray) -> np.ndarray:
 class _LlvmCpu(Executable):
     engine = "llvm-cpu"
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, schedule: Schedule = USUAL) -> None:
         from fleet.ir.dialect import FleetOp, PrintOp, op_id
         from fleet.targets.host.compile import compile_host
         from fleet.targets.riscv.prepare import prepared
 
         self._program = prepared(program, "riscv")
-        self._host: HostProgram = compile_host(self._program, keep=False)
+        self._host: HostProgram = compile_host(self._program, keep=False, schedule=schedule)
         self._lock = threading.Lock()  # one run at a time: its memory is planned once
         plan = self._host.plan
         named: dict[SSAValue, str] = {
@@ -108,6 +132,11 @@ class _LlvmCpu(Executable):
             for value in op.operands
         }
         self._prints = any(isinstance(op, PrintOp) for op in self._program.operations())
+
+    def silently(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Run for its time alone."""
+        with self._lock:
+            self._host.run(inputs)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         from fleet.targets.printed import printed
@@ -163,19 +192,43 @@ def _kernel_engine(name: str) -> KernelEngine:
     return cuda.ENGINE if name == "cuda" else opencl.ENGINE
 
 
-class _Engine(Executable):
-    """An engine that compiles for every run."""
+class _Mixed(Executable):
+    """A program whose source places parts of it (`fleet.device`); the rest is on the function's own target."""
 
-    def __init__(self, program: Program, engine: str) -> None:
+    engine = "mixed"
+
+    def __init__(self, program: Program, target: str) -> None:
+        from fleet.transforms.sections import HOST, sections_of
+
+        self._divided = sections_of(program)
+        self._codes = [
+            executable(s.part.program, target if s.device == HOST else find_target(s.device)) for s in self._divided.sections
+        ]
+        self._prints = any(isinstance(op, PrintOp) for op in program.operations())
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        from fleet.targets.printed import printed
+
+        outputs, values = self._divided.run(inputs, lambda n, given: self._codes[n].run(given))
+        if self._prints:
+            sys.stdout.write(printed(self._divided.program, lambda value: self._divided.value(value, inputs, values)))
+        return {name: np.array(array) for name, array in outputs.items()}
+
+
+class _Engine(Executable):
+    """An engine that compiles for every run. device: of an accelerator's engine."""
+
+    def __init__(self, program: Program, engine: str, device: str | None = None) -> None:
         self.engine = engine
         self._program = program
+        self._device = device
         _require(engine)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
 
-        trace = find_engine(self.engine).engine.run(self._program, inputs, RunOptions(keep_tensors=False))
+        trace = find_engine(self.engine).engine.run(self._program, inputs, RunOptions(device=self._device, keep_tensors=False))
         sys.stdout.write(str(trace.meta.get("stdout", "")))
         return {name: np.array(array) for name, array in trace.outputs.items()}
 
@@ -229,7 +282,42 @@ def executable(program: Program, engine: str) -> Executable:
     return found
 
 
+def tuned(
+    program: Program, engine: str, schedules: Sequence[Schedule], inputs: Mapping[str, np.ndarray]
+) -> tuple[Executable, TunedSchedule | None]:
+    """Return code made with the cheapest of these schedules on these inputs, and the choice; None where nothing can be chosen.
+
+    engine: one of `fleet.compiler.tuning.TUNED`. Raises as `executable` does.
+    """
+    from fleet.compiler.tuning import choose, seconds
+    from fleet.transforms.sections import is_placed
+
+    if is_placed(program):
+        return executable(program, engine), None
+    made: dict[Schedule, _LlvmCpu] = {}
+
+    def compiled(schedule: Schedule) -> _LlvmCpu:
+        if schedule not in made:
+            made[schedule] = _LlvmCpu(program, schedule)
+        return made[schedule]
+
+    try:
+        choice = choose(program, schedules, lambda schedule: seconds(compiled(schedule).silently, inputs))
+        return compiled(choice.best), choice
+    except DeviceError:
+        if engine != "cpu":
+            raise
+        return executable(program, "vm"), None
+
+
 def _compiled(program: Program, engine: str) -> Executable:
+    from fleet.transforms.sections import is_placed
+
+    if is_placed(program) and engine not in ("vm", "interp"):  # these two are the golden: they compute all of it
+        return _Mixed(program, engine)
+    name, _, device = engine.partition(" ")
+    if device:
+        return _Engine(program, name, device)
     match engine:
         case "vm":
             return _Vm(program)

@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from fleet.transforms.pipeline import PassHooks, PassRecord
 
 STAGES: tuple[str, ...] = (
-    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "loops", "llvm", "riscv-asm", "opencl", "cuda"),
+    *("token", "ast", "ast-dump", "visits", "ir", "dataflow", "placed", "mlir", "vm", "bytecode", "onnx", "loops", "llvm"),
+    *("riscv-asm", "opencl", "cuda"),
     *("accel-regs", "accel-aux", "memory-map", "hpp"),
 )
 """Stages that a compiler can show, in the order of compilation."""
+
+SOURCE_STAGES: tuple[str, ...] = STAGES[:4]
+"""Those of the source's text: tokens, the syntax tree, the line of `ast.dump`, the nodes in the order of a visitor."""
 
 BACKENDS: Mapping[str, str | None] = {
     "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "opencl": "opencl", "cuda": "cuda", "sycl": None, "llvm-gpu": None,
@@ -56,15 +60,22 @@ def engine_of(backend: str) -> str:
 
 
 def source_stage(stage: str, spec: str) -> str:
-    """Return the tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
-    from fleet.frontend.dump import tokens, tree
+    """Return one of `SOURCE_STAGES` of a model's file. Raises SourceError."""
     from fleet.frontend.source import is_onnx, source_text
 
     if is_onnx(spec):
-        raise FleetError(f"an ONNX model has no {stage}", where=spec, hint=f"stages of every model are {', '.join(STAGES[2:])}")
+        hint = f"stages of every model are {', '.join(s for s in STAGES if s not in SOURCE_STAGES)}"
+        raise FleetError(f"an ONNX model has no {stage}", where=spec, hint=hint)
 
     path = spec if spec.endswith(".py") else spec.rpartition(":")[0] or spec
-    return (tokens if stage == "token" else tree)(source_text(path), path)
+    return text_stage(stage, source_text(path), path)
+
+
+def text_stage(stage: str, text: str, name: str) -> str:
+    """Return one of `SOURCE_STAGES` of a source; `name` is its file's, for messages. Raises SourceError."""
+    from fleet.frontend.dump import python_tree, tokens, tree, visits
+
+    return {"token": tokens, "ast": tree, "ast-dump": python_tree, "visits": visits}[stage](text, name)
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ class Compiled:
         """
         if stage not in STAGES:
             raise FleetError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
-        if stage in ("token", "ast"):
+        if stage in SOURCE_STAGES:
             return source_stage(stage, self.spec)
         if stage == "hpp":
             return self._host_source("model", device, lowering).header
@@ -280,6 +291,18 @@ def _ir(compiled: Compiled) -> str:
     return print_ir(compiled.program.module)
 
 
+def _dataflow(compiled: Compiled) -> str:
+    from fleet.compiler.dataflow import dataflow_text
+
+    return dataflow_text(compiled.program)
+
+
+def _placed(compiled: Compiled) -> str:
+    from fleet.transforms.sections import sections_of
+
+    return sections_of(compiled.program).text()
+
+
 def _mlir(compiled: Compiled) -> str:
     from fleet.targets.mlir.export import export_mlir
 
@@ -337,6 +360,7 @@ def _kernels(compiled: Compiled, surface: str) -> str:
 
 
 _TEXTS: Mapping[str, Callable[[Compiled], str]] = {
-    "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx, "loops": _loops, "llvm": _llvm, "riscv-asm": _riscv,
+    "ir": _ir, "dataflow": _dataflow, "placed": _placed, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx,
+    "loops": _loops, "llvm": _llvm, "riscv-asm": _riscv,
     "opencl": lambda compiled: _kernels(compiled, "opencl"), "cuda": lambda compiled: _kernels(compiled, "cuda"),
 }  # fmt: skip

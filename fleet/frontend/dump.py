@@ -48,6 +48,22 @@ def tree(text: str, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def python_tree(text: str, name: str) -> str:
+    """The syntax tree as `ast.dump` prints it, in one line. Raises SourceError if the file is not Python."""
+    return ast.dump(parse(text, name).tree) + "\n"
+
+
+def visits(text: str, name: str) -> str:
+    """A line "Visit X" for every node, in the order in which `ast.NodeVisitor` comes to it. Raises SourceError as `python_tree`."""
+    lines: list[str] = []
+    stack: list[ast.AST] = [parse(text, name).tree]
+    while stack:
+        node = stack.pop()
+        lines.append(f"Visit {type(node).__name__}")
+        stack += reversed(list(ast.iter_child_nodes(node)))
+    return "\n".join(lines) + "\n"
+
+
 def _show(node: ast.AST, label: str, depth: int, lines: list[str]) -> None:
     place = f" @{node.lineno}:{node.col_offset + 1}" if isinstance(node, ast.stmt | ast.expr) else ""
     plain = [f"{k}={v!r}" for k, v in ast.iter_fields(node) if not _is_tree(v) and v not in (None, [])]

@@ -7,7 +7,7 @@ followed into their own sources. `Traced.watched` tells later whether all of tha
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -54,8 +54,10 @@ class Traced:
     watched: Watched
 
 
-def trace(function: FunctionType, arguments: Given) -> Traced:
+def trace(function: FunctionType, arguments: Given, dynamic: Collection[str] | bool = ()) -> Traced:
     """Reads a function for arguments like these.
+
+    dynamic: names of declared dimensions that stay unknown until a run; True: all, and those that `Tensor` leaves open.
 
     Raises:
         SourceError: no source, or one that is outside what is supported, with file and line (up to 20 places in one error).
@@ -63,16 +65,18 @@ def trace(function: FunctionType, arguments: Given) -> Traced:
     """
     file, node = locate(function)
     try:
-        return _trace(function, file, node, arguments)
+        return _trace(function, file, node, arguments, dynamic)
     except RecursionError:
         where, hint = file.source.name, "split it over several assignments"
         raise SourceError("nested too deeply", where=where, hint=hint, code="F602") from None
 
 
-def _trace(function: FunctionType, file: LocatedFile, node: ast.FunctionDef, arguments: Given) -> Traced:
+def _trace(
+    function: FunctionType, file: LocatedFile, node: ast.FunctionDef, arguments: Given, dynamic: Collection[str] | bool
+) -> Traced:
     where = f"{file.source.name}:{node.lineno}"
     declared = _declared(function, file, node, arguments)
-    inputs, symbols = bound_arguments(where, declared, {}, arguments.inputs)
+    inputs, symbols = bound_arguments(where, declared, {}, arguments.inputs, dynamic)
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in inputs])
     for argument, value in zip(inputs, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() and argument.name.replace(".", "_").isidentifier() else None
@@ -158,7 +162,7 @@ def _annotation(function: FunctionType, file: LocatedFile, argument: ast.arg) ->
     name, node = argument.arg, argument.annotation
     live = function.__annotations__.get(name)
     if isinstance(live, Declaration):
-        return Declared(name, live.dtype, live.shape)
+        return _of_tensor(name, live)
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and "[" in node.value and node.value[0].islower():
         if "." in node.value.partition("[")[0]:
             return None
@@ -170,9 +174,13 @@ def _annotation(function: FunctionType, file: LocatedFile, argument: ast.arg) ->
         called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
         literals = _literals(node)
         if called == "Tensor" and literals is not None:
-            tensor = Declaration(*literals[0], **literals[1])
-            return Declared(name, tensor.dtype, tensor.shape)
+            return _of_tensor(name, Declaration(*literals[0], **literals[1]))
     return None
+
+
+def _of_tensor(name: str, tensor: Declaration) -> Declared:
+    """A size of None gets a name that no other declaration has."""
+    return Declared(name, tensor.dtype, tuple(f"{name}.{i}" if d is None else d for i, d in enumerate(tensor.shape)))
 
 
 def _literals(node: ast.Call) -> tuple[list[Any], dict[str, Any]] | None:

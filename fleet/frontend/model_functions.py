@@ -5,11 +5,12 @@ This file imports nothing of fleet: models that name these functions run on plai
 """
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-__all__ = ["gelu", "kernel", "layer_norm", "relu", "rms_norm", "sigmoid", "silu", "softmax"]
+__all__ = ["device", "gelu", "kernel", "layer_norm", "relu", "rms_norm", "sigmoid", "silu", "softmax"]
 
 
 def relu(x: Any) -> Any:
@@ -47,6 +48,12 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
 def rms_norm(x: Any, weight: Any, eps: float = 1e-5) -> Any:
     """`x / sqrt(mean(x^2) + eps) * weight` along the last axis; weight: [channels]."""
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * weight
+
+
+def device(name: str) -> AbstractContextManager[None]:
+    """Place what stands in a `with` block on a target of `@jit` or an installed device; plain Python runs it as it is."""
+    del name
+    return nullcontext()
 
 
 def kernel(function: Any) -> Any:

@@ -113,6 +113,85 @@ def test_squares_of_bools_are_int8_for_arrays_and_int64_for_scalars() -> None:
         same(jit(target="vm")(squares)(x, np.True_), squares(x, np.True_), exact=True)
 
 
+@pytest.mark.parametrize("target", ["cpu", "vm"])
+def test_numbers_that_a_run_computes_are_pythons(target: str) -> None:
+    def counted(x):
+        return int(x.sum()), {"first": float(x[0]), "positive": bool(x[1] > 0)}
+
+    same(jit(target=target)(counted)(np.arange(4.0)), counted(np.arange(4.0)), exact=True)
+
+
+@pytest.mark.parametrize("target", ["vm", "interp", "cpu"])
+def test_one_program_serves_every_size_of_a_dimension_that_stays_unknown(target: str) -> None:
+    @jit(target=target, dynamic=["N"])
+    def centred(x: "float32[N, 3]", w: "float32[3, K]"):  # noqa: F821, UP037
+        return (x - x.mean(axis=0)) @ w, len(x)
+
+    for n in (1, 4, 2):
+        x = RNG.standard_normal((n, 3)).astype(np.float32)
+        same(centred(x, W), centred.python(x, W), exact=target == "vm")
+    assert [p.inputs[0].shape for p in centred.programs] == [(-1, 3)]
+    centred(X, W[:, :1].copy())
+    assert [p.inputs[1].shape for p in centred.programs] == [(3, 4), (3, 1)]
+
+
+def test_a_tensor_may_leave_sizes_open() -> None:
+    def added(a: Tensor((None, 3), "float32"), b: Tensor((None, 3), "float32")):
+        return a.sum(axis=0) + b
+
+    each, one = jit(added), jit(target="vm", dynamic=True)(added)
+    for n in (1, 3):
+        x, y = np.ones((n, 3), np.float32), np.ones((n + 1, 3), np.float32)
+        same(each(x, y), added(x, y), exact=True)
+        same(one(x, y), added(x, y), exact=True)
+    assert (len(each.programs), len(one.programs)) == (2, 1)
+    held = Tensor((None, 3))
+    held.data = np.ones((7, 3), np.float32)
+    assert str(held) == "float32[?, 3]"
+    with pytest.raises(ModelError, match=r"declared float32\[\?, 3\], the data are float32\[7, 2\]"):
+        held.data = np.ones((7, 2), np.float32)
+    with pytest.raises(ModelError):
+        each(np.ones((2, 2), np.float32), np.ones((2, 3), np.float32))
+
+
+def test_a_target_that_needs_all_sizes_says_so() -> None:
+    @jit(target="riscv", dynamic=True)
+    def twice(x: "float32[N]"):  # noqa: F821, UP037
+        return x + x
+
+    with pytest.raises(FleetError, match="the size N is unknown, and code on riscv needs all sizes"):
+        twice(np.ones(3, np.float32))
+
+
+def test_data_that_do_not_fit_a_tensor_are_a_value_error() -> None:
+    with pytest.raises(ValueError, match=r"declared float32\[2, 3\], the data are float32\[3\]"):
+        Tensor((2, 3)).data = np.ones(3, np.float32)
+
+
+def test_the_source_as_python_dumps_and_visits_it() -> None:
+    @jit
+    def doubled(x):
+        return x + x
+
+    low = doubled.lower(X)
+    assert low.text("ast-dump").startswith("Module(body=[FunctionDef(name='doubled', args=arguments(")
+    assert low.text("visits").split("\n")[:4] == ["Visit Module", "Visit FunctionDef", "Visit arguments", "Visit arg"]
+
+
+def test_dataflow_regions_end_where_something_is_printed_or_decided() -> None:
+    @jit
+    def shown(x):
+        y = x + 1
+        print(y)
+        if y.sum() > 3:
+            y = y - x
+        return y * 2
+
+    lines = shown.lower(X).text("dataflow").splitlines()
+    assert lines.count("    dataflow {") == 3
+    assert "      output %y" in lines
+
+
 def test_riscv_runs_and_prints(capsys: pytest.CaptureFixture[str]) -> None:
     @jit(target="riscv")
     def shown(x):

@@ -66,8 +66,8 @@ def _nothing(*_values: object) -> None:
     "engine",
     default="vm",
     show_default=True,
-    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, aarch64, llvm-cpu, opencl, cuda, cvm, cvm-riscv, mlir; "
-    "`fleet cosim` takes several.",
+    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, aarch64, llvm-cpu, opencl, cuda, cvm, cvm-riscv, mlir, iree, "
+    "mixed; `fleet cosim` takes several.",
 )
 @onnx_options
 @data_options

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import f64, i1, i32, i64
+from xdsl.dialects.builtin import StringAttr, f64, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from fleet.core.unique import Taken
@@ -19,7 +19,7 @@ from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.values import NumberValue, TracedArray
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of
+from fleet.ir.dialect import DEVICE, OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of
 from fleet.ir.refusals import refusal
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
@@ -54,6 +54,8 @@ class Builder:
         self._names: dict[FleetOp, tuple[int, str]] = {}
         self._dims: dict[tuple[SSAValue, int], SSAValue] = {}
         self._count = 0
+        self.device = ""
+        """Where the source wants operations to run; empty: it says nothing."""
         self.unrolled: str | None = None
         """Why the last long loop could not become a loop of the run."""
         self._undone: list[list[Callable[[], object]]] = []
@@ -261,6 +263,8 @@ class Builder:
                 + (f"; a loop is unrolled because {self.unrolled}" if self.unrolled else ""),
             )
         op.describe(id="", at=self.source.at(node))
+        if self.device:
+            op.attributes[DEVICE] = StringAttr(self.device)
         self.block.add_op(op)
         return op
 

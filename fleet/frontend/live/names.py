@@ -199,6 +199,8 @@ class LiveEvaluator(Evaluator):
                 return self._array(kept.array, scalar=False)
             case Items():
                 return self.container(node, kept, [self.value(node, f"part of {what}", part) for part in kept.parts])
+            case Live() if kept.function is model_functions.device:
+                return Library("fleet.device")
             case Live():
                 defaults = {n: self.value(node, f"the default of `{n}`", part) for n, part in kept.defaults.items()}
                 return self.function(kept.function, defaults)

@@ -36,6 +36,17 @@ class OutputLeaf(ReturnedValue):
 
 
 @dataclass(frozen=True)
+class NumberLeaf(ReturnedValue):
+    """A Python number that a run computes."""
+
+    name: str
+
+    def build(self, outputs: Outputs) -> Any:
+        """The output as a bool, int or float."""
+        return outputs[self.name].item()
+
+
+@dataclass(frozen=True)
 class KnownResult(ReturnedValue):
     """A number, string or None that is known without a run."""
 
@@ -76,9 +87,11 @@ def taken_apart(
         case TracedArray():
             return OutputLeaf(leaf(name, value), value.scalar)
         case NumberValue():
-            if value.symbolic or isinstance(value.value, float) or -(1 << 63) <= value.value < 1 << 63:
+            if value.symbolic:
+                return NumberLeaf(leaf(name, value))
+            if isinstance(value.value, float) or -(1 << 63) <= value.value < 1 << 63:
                 leaf(name, value)
-            return KnownResult(None if value.symbolic else value.value)
+            return KnownResult(value.value)
         case str() | None:
             return KnownResult(value)
         case tuple() | List():

@@ -28,6 +28,7 @@ from fleet.ir.shapes import InferenceError, broadcast, check_size, normal_axis, 
 from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of, spelling, tensor_type
 
 __all__ = [
+    "DEVICE",
     "AxisOp",
     "BinaryOp",
     "ElementwiseOp",
@@ -43,6 +44,9 @@ __all__ = [
     "kind_of",
     "op_id",
 ]
+
+DEVICE = "device"
+"""The attribute with the device that the source wants for an operation (`fleet.device`); most have none."""
 
 
 def axes_attr(values: Sequence[int]) -> DenseArrayBase:

@@ -20,8 +20,10 @@ import numpy as np
 from fleet.core.room import check_room
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
+from fleet.targets.host.kept import kept_code
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
+from fleet.targets.schedule import USUAL, Schedule
 from fleet.transforms.passes import find_pass
 
 _NOTE = "fleet_note_fault"
@@ -136,12 +138,13 @@ class _Arena:
         return np.lib.stride_tricks.as_strided(first, buffer.shape, [s * buffer.dtype.itemsize for s in buffer.steps])
 
 
-def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
-    """Compiles a program for this machine.
+def compile_host(program: Program, *, keep: bool = True, schedule: Schedule = USUAL) -> HostProgram:
+    """Compiles a program for this machine. The code is kept between processes.
 
     Args:
         program: what the RISC-V target takes; static shapes.
         keep: whether every operation's result can be fetched, or only outputs and what is printed (which needs less memory).
+        schedule: how LLVM arranges loops.
 
     Raises:
         DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
@@ -155,17 +158,22 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
     _initialize()
-    processor = llvm.get_host_cpu_name()
+    processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=processor,
-        features=llvm.get_host_cpu_features().flatten(),
+        features=features,
         opt=3,
         codemodel="large",  # buffers are far from code
     )
     functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
-    parsed = llvm.parse_assembly(_without_traps(module.llvm_ir, functions) + _NOTE_IR)
-    _optimise(parsed, machine)
+    text = _without_traps(module.llvm_ir, functions) + _NOTE_IR
+    parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features, schedule)
+    if kept.code is None:
+        _optimise(parsed, machine, schedule)
+    else:
+        parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
     engine = llvm.create_mcjit_compiler(parsed, machine)
+    kept.attach(engine)
     arena = _Arena(module.plan, program.source_name)
     for buffer in module.plan.weights.values():
         arena.view(buffer)[...] = program.weights[buffer.name]
@@ -218,12 +226,12 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _optimise(module: Any, machine: Any) -> None:
+def _optimise(module: Any, machine: Any, schedule: Schedule = USUAL) -> None:
     import llvmlite.binding as llvm
 
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes = llvm.create_pass_builder(machine, schedule.options())
     passes.getModulePassManager().run(module, passes)
 
 

@@ -85,7 +85,7 @@ class MlirProgram:
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> MlirRun:
         """Run the code. Raises ModelError if an input is missing or does not fit."""
-        arrays = [self._argument(n, inputs) for n in range(len(self.program.arguments))]
+        arrays = [self.argument(n, inputs) for n in range(len(self.program.arguments))]
         entry = self.export.module.body.block.last_op
         assert isinstance(entry, FuncOp)
         types = list(entry.function_type.outputs)
@@ -102,9 +102,10 @@ class MlirProgram:
         call = ctypes.CFUNCTYPE(None, *(type(a) if isinstance(a, ctypes._SimpleCData) else ctypes.c_void_p for a in arguments))  # pyright: ignore[reportPrivateUsage]
         call(self.address)(*arguments)
         results = [_take(getattr(record, f"r{n}"), t) for n, t in enumerate(types)]
-        return self._named(results)
+        return self.named(results)
 
-    def _argument(self, n: int, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    def argument(self, n: int, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the array of the program's argument `n`. Raises ModelError if it is missing or does not fit."""
         argument = self.program.arguments[n]
         given = self.program.weights if argument.kind == "weight" else inputs
         if argument.name not in given:
@@ -118,7 +119,8 @@ class MlirProgram:
             raise ModelError(f'{argument.kind} "{argument.name}" must be {want}, found {array.dtype}{list(array.shape)}')
         return np.asarray(array, order="C")
 
-    def _named(self, results: Sequence[np.ndarray]) -> MlirRun:
+    def named(self, results: Sequence[np.ndarray]) -> MlirRun:
+        """Name the results of the exported function."""
         operands = [v for op in self.program.operations() if isinstance(op, PrintOp) for v in op.operands]
         shown = {v: results[n] for v, n in zip(operands, chain.from_iterable(self.export.printed), strict=True)}
         outputs = {name: results[n] for name, n in self.export.outputs.items()}

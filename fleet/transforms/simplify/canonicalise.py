@@ -130,6 +130,7 @@ def _new(op: FleetOp, edit: Edit, name: str, operand: SSAValue, **attributes: ob
     """Make a new operation in the old one's place, with its id."""
     made = make(name, [operand], **attributes)
     made.describe(id=text_of(op, "id") or "", var=text_of(op, "var"), at=text_of(op, "at"))
+    made.attributes.update(op.attributes)
     return edit.insert_before(op, made)
 
 

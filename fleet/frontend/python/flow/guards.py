@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from fleet.errors import ModelError, SourceError
+from fleet.frontend.arrays.tracing import Tracing
 from fleet.frontend.python import calls, imports
 from fleet.frontend.python.flow import contexts, exceptions
 from fleet.frontend.python.names import LIBRARIES
@@ -43,12 +45,33 @@ def _within(ev: Evaluator, node: ast.With, items: Sequence[ast.withitem]) -> Flo
         finally:
             if path == "numpy.printoptions":
                 ev.unprinted, ev.printing = before, printing
+    if isinstance(call, ast.Call) and path == "fleet.device":
+        with _placed(ev, item, call):
+            return _within(ev, node, items[1:])
     if isinstance(call, ast.Call) and path == "contextlib.suppress":
         kinds = ast.copy_location(ast.Tuple(call.args, ast.Load()), call)
         handler = ast.copy_location(ast.ExceptHandler(kinds, None, [ast.copy_location(ast.Pass(), call)]), call)
         body: list[ast.stmt] = node.body if len(items) == 1 else [ast.copy_location(ast.With(list(items[1:]), node.body), node)]
         return try_(ev, ast.copy_location(ast.Try(body, [handler], [], []), node))
     return contexts.managed(ev, item, ev.expression(call), lambda: _within(ev, node, items[1:]))
+
+
+@contextmanager
+def _placed(ev: Evaluator, item: ast.withitem, call: ast.Call) -> Generator[None]:
+    """`with fleet.device(name)`: operations of the block carry the name."""
+    args, keywords = calls.arguments(ev, call)
+    given = [*args, *keywords.values()]
+    if item.optional_vars is not None or len(given) != 1 or not isinstance(given[0], str) or keywords.keys() - {"name"}:
+        ev.fail("F502", call, "fleet.device takes the name of one device, and gives nothing", 'as `with fleet.device("gpu"):`')
+    if not isinstance(ev.domain, Tracing):
+        yield
+        return
+    builder = ev.domain.builder
+    before, builder.device = builder.device, given[0]
+    try:
+        yield
+    finally:
+        builder.device = before
 
 
 def _enter(ev: Evaluator, item: ast.withitem, call: ast.Call, path: str) -> None:

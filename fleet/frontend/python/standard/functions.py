@@ -55,8 +55,13 @@ def _jit(_ev: Evaluator, _node: ast.Call, args: Sequence[Value], _keywords: Mapp
     return args[0] if args and isinstance(args[0], SourceFunction) else Partial(Library("fleet.jit"))
 
 
+def _device(ev: Evaluator, node: ast.Call, _args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    return ev.fail("F502", node, "fleet.device outside of a `with`", 'write `with fleet.device("gpu"):`')
+
+
 CALLS: Mapping[str, Callable[..., Value]] = {
-    **{f"fleet.{name}": partial(_followed, name) for name in model_functions.__all__ if name != "kernel"},
+    **{f"fleet.{name}": partial(_followed, name) for name in model_functions.__all__ if name not in ("device", "kernel")},
+    "fleet.device": _device,
     "fleet.kernel": _kernel,
     "fleet.jit": _jit,
 }

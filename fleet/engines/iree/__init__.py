@@ -1,0 +1,1 @@
+"""Engine `iree`: an independent compiler of the MLIR export."""

@@ -1,0 +1,89 @@
+"""Engine `mixed`: `with fleet.device(...)` taken at its word, each part on an engine, tensors copied in between.
+
+Devices of instruction sets are not taken: their values are those of rounded weights, which engine `iss` is compared for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fleet.engines.base import RunOptions
+from fleet.engines.registry import find_engine
+from fleet.engines.trace import Trace
+from fleet.errors import DeviceError, SetupError
+from fleet.ir.program import Program
+
+PLACES: Mapping[str, str] = {
+    "host": "llvm-cpu", "cpu": "llvm-cpu", "llvm-cpu": "llvm-cpu", "gpu": "opencl", "opencl": "opencl", "cuda": "cuda", "riscv": "riscv",
+    "aarch64": "aarch64", "vm": "vm", "python": "vm", "interp": "interp",
+}  # fmt: skip
+"""Device of the source -> engine. What has no machine code runs on the VM where the device is the host."""
+
+
+class MixedEngine:
+    """Engine `mixed`."""
+
+    name = "mixed"
+    target = "mixed"
+
+    def available(self) -> str | None:
+        """Always: an engine of a part says itself what it lacks."""
+        return None
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """Run every part on its engine, return one complete trace.
+
+        Raises DeviceError for a device that `PLACES` lacks, SetupError if its engine cannot run here, and what engines raise.
+        """
+        from fleet.targets.printed import printed
+        from fleet.transforms.sections import sections_of
+
+        divided = sections_of(program)
+        traces: list[Trace] = []
+
+        def run(n: int, given: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+            section = divided.sections[n]
+            trace = _run(section.device, section.part.program, given, options)
+            traces.append(trace)
+            return trace.outputs
+
+        outputs, values = divided.run(inputs, run)
+        trace = Trace(self.name, program.hash, outputs, elapsed_s=sum(t.elapsed_s for t in traces))
+        for part in traces:
+            trace.tensors |= part.tensors
+        trace.counters = {"operations": float(sum(1 for _ in program.operations())), "parts": float(len(traces))}
+        fates: dict[str, Any] = {}
+        composites: list[Any] = []
+        for part in traces:
+            said: dict[str, Any] = dict(part.meta)
+            fates |= said.get("fates") or {}
+            composites += said.get("composites") or []
+        trace.meta = {
+            "numpy": np.__version__,
+            "stdout": printed(program, lambda value: divided.value(value, inputs, values)),
+            "fates": fates,
+            "composites": composites,
+        }
+        trace.complete = all(part.complete for part in traces)
+        return trace
+
+
+def _run(device: str, program: Program, given: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+    if device not in PLACES:
+        hint = f"on this engine these are devices: {', '.join(PLACES)}; `--engines iss --device` compares an accelerator"
+        raise DeviceError(f"the source places a part on {device}", where=program.source_name, hint=hint)
+    engine = find_engine(PLACES[device]).engine
+    if missing := engine.available():
+        raise SetupError(missing, where=f"device {device}")
+    try:
+        return engine.run(program, given, options)
+    except DeviceError:
+        if engine.name != "llvm-cpu":
+            raise
+        return find_engine("vm").engine.run(program, given, options)
+
+
+ENGINE = MixedEngine()

@@ -1,0 +1,35 @@
+"""Every promise of the seeds is tried, and the page that lists them is what was tried."""
+
+from __future__ import annotations
+
+import pytest
+from seed_listing import GROUPS, PAGE, tables
+from seed_rows import Group, Row, left_to, run
+
+from fleet.ir.tables import write_page
+
+CASES = [
+    pytest.param(group, row, id=f"{group.name}-{n}", marks=[pytest.mark.nightly] if row.nightly else [])
+    for group in GROUPS
+    for n, row in enumerate(group.rows, 1)
+]
+
+
+@pytest.mark.parametrize(("group", "row"), CASES)
+def test_a_row_is_as_the_table_says(group: Group, row: Row) -> None:
+    if other := left_to(row):
+        file, text = other
+        assert text in file.read_text()
+        return
+    ended = run(group, row)
+    assert bool(ended.code) == row.fails, ended.text
+    assert row.gives in ended.text, ended.text
+
+
+def test_the_page_is_that_of_the_rows() -> None:
+    assert write_page(PAGE, tables(), check=True) == 0
+
+
+def test_what_is_not_as_in_the_seeds_says_why() -> None:
+    assert [row.feature for g in GROUPS for row in g.rows if (row.state == "works") == bool(row.why)] == []
+    assert [row.feature for g in GROUPS for row in g.rows if not row.gives and not left_to(row) and "-o" not in row.command] == []

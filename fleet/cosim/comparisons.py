@@ -20,6 +20,7 @@ from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
 from fleet.compare.compiled_stream import CompiledStream
 from fleet.compare.diverged import Divergence
 from fleet.compare.divergence import StreamEvidence
+from fleet.compare.judges.condition import FunctionErrors
 from fleet.compare.judges.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
 from fleet.compare.judges.own_steps import own_steps
 from fleet.compare.judges.third_judge import ThirdJudge
@@ -91,7 +92,9 @@ class ComparisonSession:
             return _impossible(spec, reference, other, str(error)), {}
         a, b = (_with_outputs(t, self.program) for t in (reference, other))
         golden, shown = (a, b) if reference is self.golden else (b, a)
-        judge = ThirdJudge(self.program, self.inputs, golden.tensors, golden_is_reference=golden is a)
+        own = {name: ulps for name, ulps in side.ulp.items() if ulps > NUMPY_ULP.get(name, 0.0)}
+        functions = FunctionErrors(side.absolute, own)
+        judge = ThirdJudge(self.program, self.inputs, golden.tensors, golden_is_reference=golden is a, functions=functions)
         spec = replace(spec, judge=judge, steps=partial(self._shown_steps, shown, side))
         return compare_values(spec, a, b, self.program, same_program=True)
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from fleet.compare.measured import ErrorStats, ValueCounts
+from fleet.compare.rules.steps import none, some
 from fleet.errors import ComparisonFailure
 
 ULP_EDGES: tuple[int, ...] = (0, *(1 << k for k in range(25)))
@@ -45,9 +46,20 @@ def equal_elements(reference: Array, other: Array) -> Array:
     return equal
 
 
+def same_numbers(a: Array, b: Array) -> bool:
+    """Return whether both arrays have the same dtype, shape and elements, without NaN (+0 equals -0)."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    # Most arrays that differ do so at once.
+    return (a.ndim == 0 or np.array_equal(a[:1], b[:1])) and np.array_equal(a, b)
+
+
 def absolute_error(reference: Array, other: Array) -> Array:
-    """Return the absolute errors, as float64."""
+    """Return the absolute errors, as float64; one zero for all (`none`) if both arrays have the same numbers."""
     _check(reference, other)
+    if reference is other or same_numbers(reference, other):
+        return none(reference.shape)
     if reference.dtype.kind in "iub" and other.dtype.kind in "iub":
         return _integer_distance(reference.astype(np.int64), other.astype(np.int64))
     wide = np.complex128 if "c" in (reference.dtype.kind, other.dtype.kind) else np.float64
@@ -101,16 +113,20 @@ def error_stats(
     if n == 0:
         nothing = (0,) * (len(ULP_EDGES) + 1)
         return ErrorStats(0, 0.0, 0.0, 0.0, 0.0, "", 0.0, 0.0, 0.0, ULP_EDGES, nothing, math.inf, math.nan, 0)
-    a, b = reference.astype(np.float64), other.astype(np.float64)
-    mismatches = int(np.count_nonzero(error))
+    mismatches = int(np.count_nonzero(error)) if some(error) else 0
     if not mismatches:
         counts, channels = (n,) + (0,) * len(ULP_EDGES), (0.0,) * _channels(error)
         name = dtype.name if dtype else ""
-        return ErrorStats(n, 0.0, 0.0, 0.0, 0.0, name, 0.0, 0.0, 0.0, ULP_EDGES, counts, math.inf, _cosine(a, b), 0, channels)
+        return ErrorStats(
+            n, 0.0, 0.0, 0.0, 0.0, name, 0.0, 0.0, 0.0, ULP_EDGES, counts, math.inf, _own_cosine(reference), 0, channels
+        )
+    a, b = reference.astype(np.float64), other.astype(np.float64)
     ref = np.abs(a)
-    usable = np.isfinite(ref) & (ref > 0)
-    with np.errstate(over="ignore"):
-        max_rel = float(np.max(np.divide(error, ref, out=np.zeros_like(error), where=usable)))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        relative = error / ref
+        if not np.isfinite(relative.max()) or not np.isfinite(ref.max()):
+            relative = relative[np.isfinite(ref) & (ref > 0)]
+        max_rel = float(relative.max(initial=0.0))
         rms = _norm(error) / math.sqrt(n)
     ulps = ulp_distance(reference, other, dtype).reshape(-1)
     counts = np.bincount(_edges_of(ulps), minlength=len(ULP_EDGES) + 1)
@@ -143,10 +159,19 @@ def _edges_of(ulps: Array) -> Array:
     return np.where(np.isfinite(ulps), index, len(ULP_EDGES))
 
 
-def root_mean_square(values: Array) -> float:
-    """Return the root mean square of the finite elements; 0 if none is finite."""
+def root_mean_square(values: Array, *, integers: bool = False) -> float:
+    """Return the root mean square of the finite elements; 0 if none is finite, and of integers and booleans unless asked for."""
     values = _parts(values) if values.dtype.kind == "c" else values
-    finite = _where(values, np.isfinite(values)).astype(np.float64, copy=False) if values.dtype.kind == "f" else np.zeros(0)
+    if values.dtype.kind != "f" and not integers:
+        return 0.0
+    flat = values.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = (
+            float(np.einsum("i,i", flat, flat, dtype=np.float64, casting="same_kind")) if flat.dtype.itemsize <= 8 else math.nan
+        )
+    if _SAFE < square < 1 / _SAFE:  # so all are finite
+        return math.sqrt(square / flat.size)
+    finite = _where(flat, np.isfinite(flat)).astype(np.float64, copy=False)
     size = _norm(finite) / math.sqrt(finite.size) if finite.size else 0.0
     return size if math.isfinite(size) else float(np.finfo(np.float64).max)
 
@@ -159,6 +184,10 @@ def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
     if dtype.kind != "f" or array.dtype.kind != "f":
         return ValueCounts(int(array.size), 0, 0, 0, 0, int(np.count_nonzero(array == 0)))
     info = np.finfo(dtype)
+    if array.size and array.dtype.itemsize >= dtype.itemsize and -info.max < array.min() and array.max() < info.max:
+        small = int(np.count_nonzero(np.abs(array) < float(info.smallest_normal)))
+        zero = int(np.count_nonzero(array == 0)) if small else 0
+        return ValueCounts(int(array.size), 0, small - zero, 0, 0, zero)
     magnitude = np.abs(array if array.dtype.itemsize >= dtype.itemsize else array.astype(dtype))  # limits are exact in either
     infinite = np.isinf(magnitude)
     saturated = (magnitude >= float(info.max)) & (~infinite | (dtype == np.float16))
@@ -243,6 +272,15 @@ def _cosine(a: Array, b: Array) -> float:
     if _SAFE < na * nb < 1 / _SAFE and na < 1e150 and nb < 1e150:
         return min(1.0, max(-1.0, float(np.einsum("i,i", a.reshape(-1), b.reshape(-1))) / (na * nb)))
     return min(1.0, max(-1.0, float(np.dot(a.reshape(-1) / na, b.reshape(-1) / nb))))
+
+
+def _own_cosine(a: Array) -> float:
+    """Return the cosine of an array and one that equals it: 1, or NaN if it has no finite number but zero."""
+    low, high = a.min(), a.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        finite = _where(a, np.isfinite(a))
+        low, high = (finite.min(), finite.max()) if finite.size else (0, 0)
+    return 1.0 if low or high else math.nan
 
 
 def _where(values: Array, chosen: Array) -> Array:

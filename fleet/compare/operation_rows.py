@@ -115,6 +115,7 @@ def measured(
     required = kind == "bound" and not reasons
     undecided = np.zeros(reference.shape, bool)
     error = absolute_error(reference, other)
+    same = not some(error) and reference.dtype == other.dtype
     alone_error = None if local is None else absolute_error(*local)
     step: _Held | None = None
     if reference.size:
@@ -155,6 +156,7 @@ def measured(
                 reasons += _violations(local_bound, "alone, on the same inputs: ", size, classes)
             local_worst = _worst(*local, basis.local_bound, alone_error)
     verdict: Literal["pass", "fail", "info"] = "fail" if reasons else ("pass" if kind == "bound" else "info")
+    counts = value_counts(reference)
     row = OperationRow(
         op=op_id(op),
         name=kind_of(op),
@@ -171,8 +173,8 @@ def measured(
         local_bound=local_bound,
         worst=worst,
         local_worst=local_worst,
-        reference_counts=value_counts(reference),
-        other_counts=value_counts(other, basis.ulp_dtype),
+        reference_counts=counts,
+        other_counts=counts if same and basis.ulp_dtype in (None, other.dtype) else value_counts(other, basis.ulp_dtype),
         verdict=verdict,
         reason="; ".join(reasons),
         own_bound=own_bound,
@@ -213,7 +215,7 @@ def _held(
     unbounded_fails: False if something else decides elements without a finite bound, special values included.
     """
     error = absolute_error(reference, other) if error is None else error
-    if equal is not None and error.any():
+    if equal is not None and some(error):
         error = np.where(equal, 0.0, error)
     undecided = 0
     if bound.candidates is not None:
@@ -225,7 +227,7 @@ def _held(
         limit = bound.array
         violating = error > limit
         bounded = np.isfinite(limit) | (error == 0)
-        if not unbounded_fails and error.any():
+        if not unbounded_fails and some(error):
             bounded = bounded & (violating | ~_says_nothing(limit, reference))
         if reference.dtype.kind == "f":
             violating = violating | (~np.isfinite(reference) & (error > 0))
@@ -258,7 +260,7 @@ def _held(
 
 def _worst_ratio(error: Array, limit: Array, finite: Array, violating: Array) -> float:
     """Return the largest error beside its limit; 0 without an error or a finite limit, inf where a limit of 0 is exceeded."""
-    if not error.any():
+    if not some(error):
         return 0.0
     ratio = np.where(error == 0, 0.0, np.inf)
     np.divide(error, limit, out=ratio, where=finite & (limit > 0) & (error > 0))
@@ -303,12 +305,12 @@ def _number(value: np.generic) -> float:
 
 def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) -> Worst | None:
     key = error
-    if bound is not None and bound.candidates is None and error.any():
+    if bound is not None and bound.candidates is None and some(error):
         with np.errstate(divide="ignore", invalid="ignore"):
             key = np.where(error == 0, 0.0, np.where(bound.array == 0, np.inf, error / bound.array))
             # inf / inf: a special value on one side only, so nothing is proved
             key = np.where(np.isnan(key), np.inf, key)
-    at = np.unravel_index(int(np.argmax(key)), reference.shape) if reference.ndim else ()
+    at = np.unravel_index(int(np.argmax(key)) if some(key) else 0, reference.shape) if reference.ndim else ()
     index = tuple(int(i) for i in at)
     limit = float(bound.array[index]) if bound is not None and bound.candidates is None else None
     return Worst(index, _number(reference[index]), _number(other[index]), float(error[index]), limit)

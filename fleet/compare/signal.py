@@ -77,15 +77,16 @@ class Floors:
                 self._size[value] = abs(float(constant_value(owner)))
             else:
                 array = self._array(value)
-                dtype = np.complex128 if array is not None and np.iscomplexobj(array) else np.float64
-                self._size[value] = None if array is None else root_mean_square(np.asarray(array, dtype))
+                self._size[value] = None if array is None else root_mean_square(array, integers=True)
         return self._size[value]
 
     def _array(self, value: SSAValue) -> np.ndarray | None:
         if isinstance(value, BlockArgument):
             name = self.program.arguments[value.index].name
-            return self.program.weights.get(name, self.inputs.get(name))
-        return self.tensors.get(op_id(value.owner)) if isinstance(value.owner, FleetOp) else None
+            found = self.program.weights.get(name, self.inputs.get(name))
+        else:
+            found = self.tensors.get(op_id(value.owner)) if isinstance(value.owner, FleetOp) else None
+        return None if found is None else np.asarray(found)
 
     @staticmethod
     def _terms(op: FleetOp) -> float:

@@ -12,13 +12,14 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from fleet.compare.bounds.bound import Bound
 from fleet.compare.diverged import CommitRow, Divergence
 from fleet.compare.measured import OperationRow
+from fleet.compare.metrics import same_numbers
 from fleet.compare.operation_rows import Basis, Judgement, Measured, measured
 from fleet.compare.rules.steps import Array
+from fleet.compare.settled import settled
 from fleet.compare.signal import Floors
 from fleet.compare.verdict import Comparison, NotCompared, Verdict
 from fleet.engines.base import Progress
@@ -77,6 +78,8 @@ class ValueComparison:
         steps: returns (own, own_bounds) of the given operations; called for elements that the accumulated bound leaves undecided
             if `own` lacks the operation.
         inputs: of the model, by name, as far as they are known.
+        settled: operations of weights alone that are the same on both sides (`settled.settled`); None: not looked for yet.
+        floors: of the reference's operations, if another comparison with this reference made them; else None.
         judge: called for what all bounds leave undecided. If None, that is not proved.
         same_text: whether what both print must be the same, character by character.
     """
@@ -101,6 +104,8 @@ class ValueComparison:
     judge: Judge | None = None
     same_text: bool = False
     inputs: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    settled: frozenset[str] | None = None
+    floors: Floors | None = None
 
 
 def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early: bool = False) -> list[str]:
@@ -265,7 +270,11 @@ _SHOWN = 1 << 19
 
 
 def _same_bits(a: Array, b: Array) -> bool:
-    return a.dtype == b.dtype and a.shape == b.shape and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+    return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(_bytes_of(a), _bytes_of(b))
+
+
+def _bytes_of(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 def compare_values(
@@ -280,12 +289,14 @@ def compare_values(
         measurements: list[Measured] = []
         operations = list(program.operations())
         compared = [op for op in operations if not isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp)]
-        settled = _settled(program, reference, other) if spec.kind == "bound" else set[str]()
+        equal = spec.settled
+        if equal is None:
+            equal = settled(program, reference.tensors, other.tensors) if spec.kind == "bound" else frozenset[str]()
         why_not = {op_id(op): _why_not(spec, reference, other, op_id(op)) for op in compared}
         most = max(256, min(4096, _SHOWN // max(1, sum(why is None for why in why_not.values()))))
         finite: dict[str, Array] = {}
         ordered = _ordered(spec, operations)
-        floors = Floors(program, spec.inputs, reference.tensors)
+        floors = spec.floors or Floors(program, spec.inputs, reference.tensors)
         for index, op in enumerate(operations):
             name = op_id(op)
             if name not in why_not:
@@ -299,7 +310,7 @@ def compare_values(
                 if name not in spec.inner and spec.missing_is_failure:
                     reasons.append(f"{name}: {why}")
                 continue
-            asked = _without_bounds(spec, name) if name in settled else spec
+            asked = _without_bounds(spec, name) if name in equal else spec
             measurements.append(_measured(asked, reference, other, op, index, finite, floor))
             arrays |= _samples(asked, reference, other, name, most)  # here: bounds are derived once, in program order
         rows = _decided(spec, reference, other, measurements)
@@ -327,34 +338,13 @@ def compare_values(
     return comparison, arrays
 
 
-def _settled(program: Program, reference: Trace, other: Trace) -> set[str]:
-    """Return the operations of weights alone that give the same numbers on both sides, from the same numbers.
-
-    A quantised model's weights are most of its values.
-    """
-    weights = {value for value in program.function.body.block.args if program.arguments[value.index].kind == "weight"}
-    same: set[SSAValue] = set(weights)
-    for op in program.operations():
-        if isinstance(op, d.RegionOp | d.PrintOp) or not same.issuperset(op.operands):
-            continue
-        a, b = (t.tensors.get(op_id(op)) for t in (reference, other))
-        if isinstance(op, d.ConstantOp) or (a is not None and b is not None and _same_numbers(a, b)):
-            same |= set(op.results)
-    return {op_id(value.owner) for value in same if isinstance(value.owner, FleetOp)}
-
-
-def _same_numbers(a: Array, b: Array) -> bool:
-    """Return True if all arrays have the same dtype, shape and elements, without NaN."""
-    return np.asarray(a).dtype == np.asarray(b).dtype and np.array_equal(a, b)
-
-
 def _without_bounds(spec: ValueComparison, name: str) -> ValueComparison:
     """Return the comparison of a settled operation without bounds: equal elements pass before any applies (`measured`).
 
     On a device the operation alone, on the reference's operands, may still differ; then it is compared as any other.
     """
     alone = None if spec.local is spec.own else spec.local.get(name)
-    if alone is not None and not _same_numbers(*alone):
+    if alone is not None and not same_numbers(*alone):
         return spec
     return replace(spec, bounds={}, local_bounds={}, own_bounds={}, local={}, own={})
 
@@ -454,7 +444,7 @@ def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str, m
     if a.shape != b.shape or not a.size:
         return {}
     bound = spec.bounds.get(name)
-    pick = np.arange(a.size)
+    pick = np.arange(min(a.size, most))
     if a.size > most:
         pick = np.concatenate([pick[:_FIRST], np.linspace(_FIRST, a.size - 1, most - _FIRST).astype(np.int64)])
     a, b = (np.abs(v) if v.dtype.kind == "c" else v for v in (a, b))  # pictures show magnitudes

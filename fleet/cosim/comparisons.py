@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,15 @@ from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
 from fleet.compare.compiled_stream import CompiledStream
 from fleet.compare.diverged import Divergence
 from fleet.compare.divergence import StreamEvidence
+from fleet.compare.freed_memory import keep_freed_memory
+from fleet.compare.judges.condition import FunctionErrors
 from fleet.compare.judges.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
 from fleet.compare.judges.own_steps import own_steps
 from fleet.compare.judges.third_judge import ThirdJudge
 from fleet.compare.operand_values import operand_lines
 from fleet.compare.operation_rows import text_of
+from fleet.compare.settled import folded, settled
+from fleet.compare.signal import Floors
 from fleet.compare.traces import ValueComparison, compare_bits, compare_values, quiet
 from fleet.compare.verdict import Comparison
 from fleet.engines.base import Progress, RunOptions
@@ -54,8 +58,10 @@ class ComparisonSession:
     stream: CompiledStream | None = field(default=None)
     options: RunOptions | None = None
     progress: Progress = quiet
+    _floors: dict[str, Floors] = field(default_factory=dict[str, Floors], init=False)
 
     def __post_init__(self) -> None:
+        keep_freed_memory()
         self.program = as_run(self.program, self.golden.tensors)
 
     def against_source(self, reference: Trace, golden: Trace) -> Compared:
@@ -72,7 +78,7 @@ class ComparisonSession:
         """of_source: whether the reference runs the user's source: it prints the same, and shows its variables alone."""
         spec = ValueComparison(
             name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=not of_source,
-            same_text=of_source,
+            same_text=of_source, floors=self._floors_of(self.program, reference),
         )  # fmt: skip
         fates = fates_of(self.program, other)
         stating = reference if reference is not self.golden else other
@@ -82,16 +88,22 @@ class ComparisonSession:
             frozenset(map(str, unrounded)) if isinstance(unrounded := stating.meta.get("unrounded"), Sequence) else frozenset(),
             fused_groups(self.program, fates),
         )
-        spec = replace(spec, inner=fates, progress=self.progress, inputs=self.inputs)
+        constant = {name: self.golden.tensors[name] for name in folded(self.program, fates) if name in self.golden.tensors}
+        equal = settled(self.program, reference.tensors, {**constant, **other.tensors})
+        other = _sharing(other, reference, equal)
+        spec = replace(spec, inner=fates, progress=self.progress, inputs=self.inputs, settled=equal)
         try:
-            spec = replace(spec, bounds=cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side))
+            values = Values(self.program, self.inputs, self.golden.tensors)
+            spec = replace(spec, bounds=cumulative_bounds(values, side, equal=equal))
             if reference is self.golden:
-                spec = self._alone(spec, other, side)
+                spec = self._alone(spec, other, side, constant)
         except FleetError as error:
             return _impossible(spec, reference, other, str(error)), {}
         a, b = (_with_outputs(t, self.program) for t in (reference, other))
         golden, shown = (a, b) if reference is self.golden else (b, a)
-        judge = ThirdJudge(self.program, self.inputs, golden.tensors, golden_is_reference=golden is a)
+        own = {name: ulps for name, ulps in side.ulp.items() if ulps > NUMPY_ULP.get(name, 0.0)}
+        functions = FunctionErrors(side.absolute, own)
+        judge = ThirdJudge(self.program, self.inputs, golden.tensors, golden_is_reference=golden is a, functions=functions)
         spec = replace(spec, judge=judge, steps=partial(self._shown_steps, shown, side))
         return compare_values(spec, a, b, self.program, same_program=True)
 
@@ -112,16 +124,21 @@ class ComparisonSession:
             own[name], bounds[name] = (found[name][0], np.asarray(shown.tensors[name])), found[name][1]
         return own, bounds
 
-    def _alone(self, spec: ValueComparison, other: Trace, side: FusedArithmetic) -> ValueComparison:
+    def _alone(
+        self, spec: ValueComparison, other: Trace, side: FusedArithmetic, constant: Mapping[str, np.ndarray]
+    ) -> ValueComparison:
         """Compare each operation of an engine with the golden's operator on that engine's own operands.
 
         The bound of one operation alone is far smaller than that of the accumulated errors, so a wrong operation shows even where
         the cumulative bound is wide. Operations that the engine fused count as one: the golden's operators on the values that enter
         them. Returns `spec` unchanged if the engine did not keep all tensors.
+
+        constant: values that the engine computed of weights alone and does not show.
         """
+        equal = spec.settled or frozenset()
         try:
-            whole = replace(other, tensors=completed(self.program, self.inputs, other.tensors, spec.inner))
-            bounds = local_bounds(Values(self.program, self.inputs, whole.tensors), side)
+            whole = replace(other, tensors=completed(self.program, self.inputs, {**constant, **other.tensors}, spec.inner))
+            bounds = local_bounds(Values(self.program, self.inputs, whole.tensors), side, equal=equal)
         except FleetError:
             return spec
         references: dict[str, np.ndarray] = {}
@@ -130,10 +147,10 @@ class ComparisonSession:
             composites = alone(self.program, self.inputs, whole.tensors, between, side)
             references = {name: reference for name, (reference, _) in composites.items()}
             bounds = bounds.but({name: bound for name, (_, bound) in composites.items()})
-            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side)
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side, equal)
             if found:
                 values = Values(self.program, self.inputs, self.golden.tensors)
-                spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
+                spec = replace(spec, bounds=cumulative_bounds(values, side, known=found, equal=equal))
         except FleetError:
             pass  # the bounds of single steps remain valid
         own = LocalPairs(self.program, whole, self.inputs, other.tensors, references)
@@ -143,28 +160,34 @@ class ComparisonSession:
         """Measure the cost of the weights as the device stores them."""
         assert self.stream is not None
         stored = self.stream.rounded
-        local = local_host_values(stored, stored.weights, golden, self.inputs, frozenset())
+        local = local_host_values(stored, stored.weights, golden, self.inputs, ran=self.program)
         question = "What does storing the weights as the device does cost? (quantisation error)"
-        spec = replace(self._spec("info", question, golden, rounded, self.stream.absorbed), local=pairs(golden.tensors, local))
+        spec = replace(
+            self._spec("info", question, self.program, golden, rounded, self.stream.absorbed), local=pairs(golden.tensors, local)
+        )
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
     def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
         """Compare the device's arithmetic with its derived bound, on the same weights."""
         assert self.stream is not None
         question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
-        spec = self._spec("bound", question, rounded, iss, self.stream.inner)
+        spec = self._spec("bound", question, self.stream.rounded, rounded, iss, self.stream.inner)
         if not self.stream.groups:
             why = f"no operation of the model runs on {self.stream.compiled.device.name}: there is nothing of it to compare"
             return replace(_impossible(spec, rounded, iss, why), verdict="nothing compared"), {}
         try:
             side = self._device_side()
             values = Values(self.stream.rounded, self.inputs, rounded.tensors)
-            device = local_device_values(self.stream, rounded, self.inputs)
-            own, own_bounds = own_steps(self.stream, side, iss, self.inputs)
+            device = local_device_values(self.stream, rounded, self.inputs, self.stream.rounded)
+            on_device = {name for group in self.stream.groups for name in group}
+            equal = settled(self.stream.rounded, rounded.tensors, iss.tensors) - on_device
+            iss = _sharing(iss, rounded, equal)
+            own, own_bounds = own_steps(self.stream, side, iss, self.inputs, equal)
             spec = replace(
                 spec,
-                bounds=cumulative_bounds(values, side),
-                local_bounds=local_bounds(values, side),
+                settled=equal,
+                bounds=cumulative_bounds(values, side, equal=equal),
+                local_bounds=local_bounds(values, side, equal=equal),
                 local=pairs(rounded.tensors, device),
                 own=own,
                 own_bounds=own_bounds,
@@ -180,9 +203,9 @@ class ComparisonSession:
         """Measure both causes together."""
         assert self.stream is not None
         question = "How far is the device from the model? (quantisation and arithmetic error together)"
-        spec = self._spec("info", question, golden, iss, self.stream.inner)
+        spec = self._spec("info", question, self.program, golden, iss, self.stream.inner)
         try:
-            local = local_device_values(self.stream, golden, self.inputs)
+            local = local_device_values(self.stream, golden, self.inputs, self.program)
             spec = replace(spec, local=pairs(golden.tensors, local), ulp_dtype=self._stored(self._device_side()))
         except FleetError as error:
             return _impossible(spec, golden, iss, str(error)), {}
@@ -241,11 +264,21 @@ class ComparisonSession:
                 found[op_id(op)] = store
         return found
 
-    def _spec(self, kind: str, question: str, reference: Trace, other: Trace, inner: Mapping[str, str]) -> ValueComparison:
+    def _spec(
+        self, kind: str, question: str, program: Program, reference: Trace, other: Trace, inner: Mapping[str, str]
+    ) -> ValueComparison:
         name = f"{other.engine}-vs-{reference.engine}"
         return ValueComparison(
-            name, kind, question, waivers=self._waived(name), inner=inner, progress=self.progress, inputs=self.inputs
-        )
+            name, kind, question, waivers=self._waived(name), inner=inner, progress=self.progress, inputs=self.inputs,
+            floors=self._floors_of(program, reference),
+        )  # fmt: skip
+
+    def _floors_of(self, program: Program, reference: Trace) -> Floors:
+        """Return the floors of a reference's operations, the same ones for each comparison with it."""
+        key = f"{reference.engine} {program.hash}"
+        if key not in self._floors:
+            self._floors[key] = Floors(program, self.inputs, reference.tensors)
+        return self._floors[key]
 
     def _waived(self, comparison: str) -> Mapping[str, str]:
         return self.waivers.get(comparison, {})
@@ -257,6 +290,12 @@ def _stated(trace: Trace, key: str) -> dict[str, float]:
     if not isinstance(stated, Mapping):
         return {}
     return {name: float(value) for name, value in stated.items() if isinstance(value, int | float)}
+
+
+def _sharing(other: Trace, reference: Trace, equal: Collection[str]) -> Trace:
+    """Return the other trace with the reference's own arrays for operations that were found to be the same."""
+    same = {name: reference.tensors[name] for name in equal if name in other.tensors}
+    return replace(other, tensors={**other.tensors, **same})
 
 
 def _with_outputs(trace: Trace, program: Program) -> Trace:

@@ -17,8 +17,7 @@ FAULTS = (
         "comparison: of two arrays only the first 16 bytes are compared",
         "tests/compare/test_compare.py",
         "test_any_bit_of_any_byte_is_compared",
-        Edit("fleet/compare/traces.py", "np.ascontiguousarray(a).tobytes() ==", "np.ascontiguousarray(a).tobytes()[:16] =="),
-        Edit("fleet/compare/traces.py", "np.ascontiguousarray(b).tobytes()\n", "np.ascontiguousarray(b).tobytes()[:16]\n"),
+        Edit("fleet/compare/traces.py", ".view(np.uint8)", ".view(np.uint8)[:16]"),
     ),
     by_test(
         "first-output-left-out",

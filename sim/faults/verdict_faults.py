@@ -22,9 +22,9 @@ FAULTS = (
         JUDGE, "test_an_untrustworthy_golden_proves_nothing",
         Edit(
             JUDGE_SOURCE,
-            "return self._floats(name, golden, engine, doubt.undecided, known[name], dtype)",
+            "return self._floats(name, golden, engine, doubt.undecided, known[name], dtype, moves.get(name))",
             "return self._floats(name, golden, engine, doubt.undecided, "
-            "Determined(golden.astype(dtype), known[name].condition, known[name].jumps), dtype)",
+            "Determined(golden.astype(dtype), known[name].condition, known[name].jumps), dtype, None)",
         ),
         nightly=False,
     ),

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.compare.judges.condition import determined, moved
+from fleet.compare.judges.condition import FunctionErrors, determined, moved
 from fleet.compare.judges.higher_precision import evaluate, widest
 from fleet.compare.judges.third_judge import ThirdJudge
 from fleet.compare.measured import OperationRow
@@ -368,3 +368,46 @@ def test_the_condition_of_a_difference_is_known(tmp_path: Path) -> None:
     assert not found.jumps.any()
     again = determined(program, inputs, {name}, np.dtype(np.float64))[name]
     assert np.array_equal(found.condition, again.condition)
+
+
+SMALL = """import numpy as np
+def forward(x: "float32[4, 8]", w: "float32[8, 6]"):
+    gate = np.exp(-np.abs(x @ w) * 2)
+    return 1 / (1 + np.exp(7 + gate))
+"""
+"""A probability of 1e-4 to 1e-3, as a voice detector gives for noise."""
+
+
+def judged(tmp_path: Path, error: float, functions: FunctionErrors) -> tuple[bool, bool]:
+    """Judge a probability that an engine has off by `error`, whose doubtful operation is the result."""
+    path = tmp_path / "small.py"
+    path.write_text(SMALL)
+    rng = np.random.default_rng(3)
+    given = {"x": rng.standard_normal((4, 8)).astype(np.float32)}
+    program = load(f"{path}:forward", {"w": rng.standard_normal((8, 6)).astype(np.float32)}, given)
+    golden = VM.run(program, given, RunOptions()).tensors
+    result = op_id(program.returned()[0].owner)
+    off = golden[result].copy()
+    off[1, 2] += np.float32(error)
+    doubt = Doubt(golden[result], off, golden[result] != off)
+    judge = ThirdJudge(program, given, golden, functions=functions)
+    found = judge({result: doubt})[result]
+    return bool(found.held[1, 2]), bool(found.beyond[1, 2])
+
+
+@pytest.mark.parametrize(("error", "expected"), [(1.5e-8, (True, False)), (1e-6, (False, True))])
+def test_what_an_engine_states_of_its_functions_is_allowed_and_no_more(tmp_path: Path, error: float, expected: object) -> None:
+    """1.5e-8 of a probability of 6e-4 is 250 ulps: rounding cannot be off by that, a sigmoid of an absolute 2e-7 can."""
+    assert judged(tmp_path, error, FunctionErrors()) == (False, True)
+    assert judged(tmp_path, error, FunctionErrors({"div": 2e-7})) == expected
+    assert judged(tmp_path, error, FunctionErrors({"tanh": 1.0})) == (False, True), "of a function that the program has not"
+
+
+def test_a_stated_error_that_allows_too_much_proves_nothing(tmp_path: Path) -> None:
+    assert judged(tmp_path, 1e-6, FunctionErrors({"div": 1e-4})) == (False, False)
+
+
+def test_stated_ulps_of_a_function_reach_the_result(tmp_path: Path) -> None:
+    assert judged(tmp_path, 5e-9, FunctionErrors()) == (False, True)
+    assert judged(tmp_path, 5e-9, FunctionErrors(ulp={"exp": 128.0})) == (True, False)
+    assert judged(tmp_path, 5e-7, FunctionErrors(ulp={"exp": 128.0})) == (False, True)

@@ -78,7 +78,7 @@ def test_documentation_changes_no_content_and_a_constant_of_the_memory_does(tmp_
     for name, old, new in (
         ("fleet/engines/rtl.py", "_FIXED_LATENCY = 64", "_FIXED_LATENCY = 256"),
         ("rtl_models/memory/memory.cpp", "#include", "# include"),
-        ("fleet/compare/traces.py", "tobytes()", "tobytes( )"),
+        ("fleet/compare/traces.py", "view(np.uint8)", "view( np.uint8)"),
     ):
         path = tmp_path / name
         text = path.read_text()

@@ -16,6 +16,7 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import FloatArithmetic
+from fleet.compare.settled import FOLDED
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
@@ -48,7 +49,7 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
         return why.removeprefix(_SAME) in {a.name for a in graph.program.arguments} or (
             other is not None and (op_id(other) in trace.tensors or op_id(other) in words or isinstance(other, ConstantOp))
         )
-    if why.startswith("folded into"):
+    if why.startswith(FOLDED):
         return not graph.depends_on_input(op)
     # If its users were rewritten, they are in the trace and are compared.
     return why == "not needed" and (graph.unused(op) or graph.users(op) <= trace.tensors.keys() | words.keys())

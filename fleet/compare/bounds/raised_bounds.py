@@ -11,7 +11,7 @@ of its steps (`fleet.compare.rules.units`): a chain soon proves nothing, for ins
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -24,6 +24,7 @@ from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import bounded_operations, last_readers, local_bounds
 from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, row_norm, some, total
 from fleet.compare.rules.table import split_of
+from fleet.compare.settled import outside_groups
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, ElementOp, FleetOp, RegionOp, op_id
 from fleet.ir.operations.composite import entering
 from fleet.ir.program import Program
@@ -41,12 +42,14 @@ def raised_bounds(
     golden: Mapping[str, np.ndarray],
     other: Mapping[str, np.ndarray],
     other_side: FloatArithmetic,
+    equal: Collection[str] = (),
 ) -> Mapping[str, Bound]:
     """Return operation id -> bound, for the operations of the raised program; empty if raising finds nothing.
 
     Args:
         golden, other: tensors of both sides by operation id, for each operation of the program.
         other_side: how the other side computes.
+        equal: operations whose values are the same on both sides (`cumulative_bounds`).
 
     Raises:
         FleetError: a tensor is missing.
@@ -58,8 +61,9 @@ def raised_bounds(
     if not groups and not between:
         return {}
     side = FusedArithmetic(other_side.ulp, other_side.absolute, other_side.unrounded, groups)
-    on_golden = _own(program, inputs, golden, between, side, program.operations())
-    on_other = _own(program, inputs, other, between, side, _apart(program, inputs, (golden, other), side))
+    exact = outside_groups(equal, [op for op in program.operations() if op.results], side.group)
+    on_golden = _own(program, inputs, golden, between, side, [op for op in program.operations() if op_id(op) not in exact])
+    on_other = _own(program, inputs, other, between, side, _apart(program, inputs, (golden, other), side, exact))
     values = Values(raised, inputs, _with_new(raised, inputs, golden))
     operations = [op for op in bounded_operations(raised.operations()) if not isinstance(op, ConstantOp | ArgmaxOp | ArgminOp)]
     last = last_readers(operations)
@@ -70,6 +74,9 @@ def raised_bounds(
         for op in operations:
             name, result = op_id(op), op.results[0]
             shape = shape_of(result.type)
+            if name in exact:
+                yield Bound(none(shape), None, _RULE)
+                continue
             spread, row = _spread(op, values, errors, norms)
             rounding = none(shape)
             if name in on_golden:
@@ -103,15 +110,22 @@ def _own(
 
 
 def _apart(
-    program: Program, inputs: Mapping[str, np.ndarray], sides: Sequence[Mapping[str, np.ndarray]], side: FusedArithmetic
-) -> list[FleetOp]:
-    """Return the operations of groups with an operand whose values are not the same on both sides: of others the rounding is."""
+    program: Program, inputs: Mapping[str, np.ndarray], sides: Sequence[Mapping[str, np.ndarray]], side: FusedArithmetic,
+    exact: Collection[str],
+) -> list[FleetOp]:  # fmt: skip
+    """Return the operations of groups with an operand whose values are not the same on both sides: of others the rounding is.
+
+    exact: operations that are known to be the same.
+    """
     first, second = (Values(program, inputs, tensors) for tensors in sides)
     known: dict[SSAValue, bool] = {}
 
     def same(value: SSAValue) -> bool:
         if value not in known:
-            known[value] = not isinstance(value.owner, RegionOp) and np.array_equal(first.of(value), second.of(value))
+            owner = value.owner
+            known[value] = not isinstance(owner, RegionOp) and (
+                (isinstance(owner, FleetOp) and op_id(owner) in exact) or _same(first.of(value), second.of(value))
+            )
         return known[value]
 
     operations = [op for op in program.operations() if op.results]
@@ -119,16 +133,20 @@ def _apart(
     return [op for op in operations if side.group(op) in groups]
 
 
+def _same(a: Array, b: Array) -> bool:
+    return a is b or np.array_equal(a, b)
+
+
 def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:
     """Return the effect of the operands' errors: (elementwise, norm per row)."""
     if isinstance(op, ElementOp):  # nothing is proved here of values that a body computed
         shape = shape_of(op.results[0].type)
         return np.full(shape, np.inf), np.full(shape[:-1], np.inf)
+    shape = shape_of(op.results[0].type)
+    if not any(v in errors and some(errors[v]) for v in op.operands):
+        return none(shape), none(shape[:-1])
     x = [values.of(v).astype(np.float64) for v in op.operands]
     e = [errors.get(v, none(a.shape)) for v, a in zip(op.operands, x, strict=True)]
-    shape = shape_of(op.results[0].type)
-    if not any(some(a) for a in e):
-        return none(shape), none(shape[:-1])
     with np.errstate(all="ignore"):
         rows = [norms.get(v, row_norm(a)) for v, a in zip(op.operands, e, strict=True)]
         dtype = np.dtype(np.float64) if numpy_dtype(op.results[0].type).kind == "f" else numpy_dtype(op.results[0].type)

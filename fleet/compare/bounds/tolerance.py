@@ -11,7 +11,7 @@ and the arithmetic that each side declares.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -22,6 +22,7 @@ from fleet.compare.bounds.sides import NUMPY_ULP, Side, result_dtype
 from fleet.compare.rules.arithmetic import floor_of
 from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, rounded_store, row_norm, some, total
 from fleet.compare.rules.table import MOVES, RULES, split_of
+from fleet.compare.settled import outside_groups
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
@@ -35,32 +36,50 @@ _INFLATE = 1.0 + 2.0**-30
 
 
 def cumulative_bounds(
-    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, known: Mapping[str, Bound] | None = None
+    values: Values,
+    side: Side,
+    golden: Mapping[str, float] = NUMPY_ULP,
+    known: Mapping[str, Bound] | None = None,
+    equal: Collection[str] = (),
 ) -> Bounds:
     """Return the bounds of all operations, with errors accumulated from the inputs on.
 
     golden: ULPs of the golden's functions.
     known: operation id -> a bound that was proved in another way. The smaller bound counts, element by element, also downstream.
+    equal: operations whose values were compared and are the same on both sides (`settled.settled`): their error is zero.
     """
     operations = bounded_operations(values.program.operations())
     _check(values, side, operations)
+    exact = outside_groups(equal, operations, side.group)
     last = last_readers(operations)
 
     def steps() -> Iterator[Bound]:
         errors = _Errors()
         errors.known = known or {}
         for op in operations:
-            yield _step(op, values, side, golden, errors, local=False)
+            if op_id(op) in exact:
+                yield _no_error(op, values, errors)
+            else:
+                yield _step(op, values, side, golden, errors, local=False)
             errors.forget(last.get(op, ()))
 
     return Bounds(operations, steps)
 
 
 def local_bounds(
-    values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, only: Iterable[FleetOp] | None = None
+    values: Values,
+    side: Side,
+    golden: Mapping[str, float] = NUMPY_ULP,
+    only: Iterable[FleetOp] | None = None,
+    equal: Collection[str] = (),
 ) -> Bounds:
-    """Return the bounds of each operation, or of `only` these in program order, for its group run on the golden's own values."""
+    """Return the bounds of each operation, or of `only` these in program order, for its group run on the golden's own values.
+
+    equal: operations without a bound (`cumulative_bounds`).
+    """
     asked = bounded_operations(values.program.operations() if only is None else only)
+    exact = outside_groups(equal, asked, side.group)
+    asked = [op for op in asked if op_id(op) not in exact]
     _check(values, side, asked)
 
     def steps() -> Iterator[Bound]:
@@ -114,6 +133,14 @@ class _Errors(dict[SSAValue, Array]):
         for value in values:
             for table in (self, self.floors, self.norms):
                 table.pop(value, None)
+
+
+def _no_error(op: FleetOp, values: Values, errors: _Errors) -> Bound:
+    """Return the bound of an operation that is the same on both sides; a positive value is its own floor."""
+    shape = shape_of(op.results[0].type)
+    if result_dtype(op).kind == "f" and (value := values.of(op.results[0])).size and value.min() > 0:
+        errors.floors[op.results[0]] = value.astype(np.float64)
+    return Bound(none(shape), None, "the same numbers on both sides, from weights alone")
 
 
 def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:

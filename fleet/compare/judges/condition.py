@@ -9,14 +9,14 @@ and the program's own constants.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from fleet.compare.judges.higher_precision import evaluate
 from fleet.compare.metrics import root_mean_square
 from fleet.compare.rules.steps import Array
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype
 
@@ -30,6 +30,28 @@ decision.
 """
 
 _IN_PROPORTION = 8.0
+
+
+@dataclass(frozen=True)
+class FunctionErrors:
+    """What an engine states of its functions beyond rounding, for results in float32 and float16.
+
+    absolute: operation ("sigmoid") or operation id -> largest absolute error. ulp: operation ("tanh") -> largest error in ULPs.
+    """
+
+    absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    ulp: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def of(self, op: FleetOp, value: Array) -> Array | None:
+        """Return the largest error of each element of a result, or None if nothing is stated."""
+        own = numpy_dtype(op.results[0].type)
+        if own.kind != "f" or own.itemsize > 4 or value.dtype.kind != "f":
+            return None
+        absolute = self.absolute.get(kind_of(op), 0.0) + self.absolute.get(op_id(op), 0.0)
+        ulps = self.ulp.get(kind_of(op), 0.0)
+        if not absolute and not ulps:
+            return None
+        return np.full(value.shape, absolute, value.dtype) + ulps * np.spacing(np.abs(value).astype(own)).astype(value.dtype)
 
 
 @dataclass(frozen=True)
@@ -60,7 +82,11 @@ def moved(array: Array, ulps: int, rng: np.random.Generator, dtype: np.dtype) ->
 
 
 def determined(
-    program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype, seed: int = 0
+    program: Program,
+    arguments: Mapping[str, Array],
+    keep: Collection[str],
+    dtype: np.dtype,
+    seed: int = 0,
 ) -> dict[str, Determined]:
     """Return the operations of `keep` in `dtype`, and how well inputs and weights determine them.
 
@@ -88,6 +114,37 @@ def determined(
         if value.dtype.kind != "f":
             jumps[name] |= condition[name] > 0
     return {name: Determined(value, condition[name], jumps[name]) for name, value in values.items()}
+
+
+def stated_moves(
+    program: Program,
+    arguments: Mapping[str, Array],
+    values: Mapping[str, Array],
+    dtype: np.dtype,
+    functions: FunctionErrors,
+    seed: int = 0,
+) -> dict[str, Array]:
+    """Return the largest moves of `values` (float64) if every function is off by all that is stated: up, down, at random.
+
+    values: operation id -> value in `dtype`, without any change. Raises FleetError as `evaluate` does.
+    """
+    plain = {name: a.astype(dtype) if a.dtype.kind == "f" else a for name, a in arguments.items()}
+    moves = {name: np.zeros(v.shape) for name, v in values.items()}
+    if all(functions.of(op, np.zeros(1, dtype)) is None for op in program.operations() if op.results):
+        return moves
+    for draw in range(DRAWS):
+        rng = np.random.default_rng([seed, DRAWS + JUMP_DRAWS + draw])
+
+        def off(op: FleetOp, value: Array, draw: int = draw, rng: np.random.Generator = rng) -> Array:
+            error = functions.of(op, value) if op.results else None
+            if error is None:
+                return value
+            signs = (1.0, -1.0)[draw] if draw < 2 else rng.choice([-1.0, 1.0], value.shape)
+            return value + (error * signs).astype(value.dtype)
+
+        found = evaluate(program, plain, values.keys(), dtype, off)
+        moves = {name: np.maximum(moves[name], _distance(value, found[name])) for name, value in values.items()}
+    return moves
 
 
 def _eps(op: FleetOp) -> float:

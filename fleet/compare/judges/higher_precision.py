@@ -8,9 +8,9 @@ program's dtypes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
@@ -37,12 +37,19 @@ def widest(dtype: np.dtype) -> np.dtype | None:
     return found if np.finfo(found).nmant > np.finfo(dtype).nmant else None
 
 
-def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype) -> dict[str, Array]:
+Change: TypeAlias = Callable[[FleetOp, Array], Array]
+"""Returns what an operation's result counts as; called with each one outside of bodies."""
+
+
+def evaluate(
+    program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype, change: Change | None = None
+) -> dict[str, Array]:
     """Return operation id -> value, for the operations of `keep`. Values are dropped after their last use.
 
     Args:
         arguments: each input and weight; floats in `dtype`, everything else in the program's dtype.
         dtype: float64 or longdouble.
+        change: applied to each result, or None.
 
     Raises:
         FleetError: an operation cannot be computed in `dtype`.
@@ -55,7 +62,8 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
         if not op.results or isinstance(op, d.PrintOp):
             continue
         with np.errstate(all="ignore"):
-            found = values[op.results[0]] = _prepare(op, dtype)([_value(program, arguments, values, v) for v in op.operands])
+            found = _prepare(op, dtype)([_value(program, arguments, values, v) for v in op.operands])
+            values[op.results[0]] = found = found if change is None or isinstance(op, d.RegionOp) else change(op, found)
         if op_id(op) in keep and not isinstance(op, d.RegionOp):
             kept[op_id(op)] = found
         for operand in op.operands:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import GroupArithmetic
 from fleet.compare.compiled_stream import CompiledStream
+from fleet.compare.metrics import same_numbers
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
@@ -22,18 +23,28 @@ PARTS: tuple[str, ...] = ("operands", "unit", "result")
 
 
 def local_host_values(
-    program: Program, weights: Mapping[str, np.ndarray], golden: Trace, inputs: Mapping[str, np.ndarray], skip: frozenset[str]
+    program: Program,
+    weights: Mapping[str, np.ndarray],
+    golden: Trace,
+    inputs: Mapping[str, np.ndarray],
+    skip: Collection[str] = (),
+    ran: Program | None = None,
 ) -> dict[str, np.ndarray]:
     """Compute each operation with the VM's operators on the golden's values and the given weights.
 
-    With rounded weights, the difference to the golden is the cost of quantisation in one operation. skip: operation ids to leave
-    out.
+    With rounded weights, the difference to the golden is the cost of quantisation in one operation.
+
+    Args:
+        skip: operation ids to leave out.
+        ran: program that the golden ran, if the VM made it. An operation that this program has too, and that reads no weight
+            with other numbers, gives the golden's own result, which is not computed again.
     """
     from dataclasses import replace
 
     from fleet.targets.bytecode.evaluate import apply
 
     values = Values(replace(program, weights=weights), inputs, golden.tensors)
+    known = frozenset[str]() if ran is None else _as_they_ran(program, weights, ran)
     found: dict[str, np.ndarray] = {}
     for op in program.operations():
         name = op_id(op)
@@ -43,7 +54,41 @@ def local_host_values(
             operands = [values.of(v) for v in op.operands]
         except ComparisonFailure:
             continue
-        found[name] = np.asarray(apply(op, operands))
+        found[name] = np.asarray(golden.tensors[name] if name in known else apply(op, operands))
+    return found
+
+
+def _as_they_ran(program: Program, weights: Mapping[str, np.ndarray], ran: Program) -> frozenset[str]:
+    """Return the operations of a program that read what they read in the program that ran, and are the same there."""
+    before = {op_id(op): op for op in ran.operations()}
+    moved = {name for name, w in weights.items() if name not in ran.weights or not _same(w, ran.weights[name])}
+
+    def alike(op: FleetOp) -> bool:
+        other = before.get(op_id(op))
+        if other is None or isinstance(op, d.RegionOp | d.ElementOp) or type(other) is not type(op):
+            return False
+        names = _reads(program, op)
+        same = other.properties == op.properties and [r.type for r in other.results] == [r.type for r in op.results]
+        return same and names == _reads(ran, other) and moved.isdisjoint(names)
+
+    return frozenset(op_id(op) for op in program.operations() if alike(op))
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a is b or same_numbers(a, b)
+
+
+def _reads(program: Program, op: FleetOp) -> list[str]:
+    """Return the operands: names of arguments, constants as text, ids of operations with a % in front."""
+    found: list[str] = []
+    for value in op.operands:
+        owner = value.owner
+        if isinstance(value, BlockArgument):
+            found.append(program.arguments[value.index].name)
+        elif isinstance(owner, d.ConstantOp):
+            found.append(f"%{owner.value} {value.type}")
+        else:
+            found.append(f"%{op_id(owner)}" if isinstance(owner, FleetOp) else "%")
     return found
 
 
@@ -95,12 +140,17 @@ class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
         return len(self._operations)
 
 
-def local_device_values(stream: CompiledStream, golden: Trace, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Compute each device group with the functional model on the golden's values, and host operations with the stored weights."""
+def local_device_values(
+    stream: CompiledStream, golden: Trace, inputs: Mapping[str, np.ndarray], ran: Program
+) -> dict[str, np.ndarray]:
+    """Compute each device group with the functional model on the golden's values, and host operations with the stored weights.
+
+    ran: program that the golden ran.
+    """
     from fleet.engines.accel import run_groups_locally
 
     grouped = frozenset(op for group in stream.groups for op in group)
-    host = local_host_values(stream.rounded, stream.rounded.weights, golden, inputs, grouped)
+    host = local_host_values(stream.rounded, stream.rounded.weights, golden, inputs, grouped, ran)
     return host | run_groups_locally(stream.compiled, golden.tensors, inputs)
 
 

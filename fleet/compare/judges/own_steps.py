@@ -7,7 +7,7 @@ group or host operation adds on its actual operands does not depend on earlier o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -25,17 +25,19 @@ from fleet.ir.types import numpy_dtype
 
 
 def own_steps(
-    stream: CompiledStream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]
+    stream: CompiledStream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray], equal: Collection[str] = ()
 ) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], Bounds]:
     """Return (operation id -> (golden's operators, device), both on the device's operands; operation id -> bound).
 
     Operations inside a group have no value; the golden's operators compute them from what enters the group. Stored dtypes (float16)
     widen exactly to the program's. Raises FleetError if an operand of an operation is missing.
+
+    equal: operations to leave out, because the device and the golden show the same numbers (`settled.settled`).
     """
     program = stream.rounded
     dtypes = {op_id(op): numpy_dtype(op.results[0].type) for op in program.operations() if op.results}
-    kept = {n: np.asarray(t).astype(dtypes[n]) for n, t in trace.tensors.items() if n in dtypes}
+    kept = {n: np.asarray(t).astype(dtypes[n], copy=False) for n, t in trace.tensors.items() if n in dtypes}
     whole = completed(program, inputs, kept, stream.inner)
-    bounds = local_bounds(Values(program, inputs, whole), side)
-    golden = local_host_values(program, program.weights, replace(trace, tensors=whole), inputs, frozenset())
+    bounds = local_bounds(Values(program, inputs, whole), side, equal=equal)
+    golden = local_host_values(program, program.weights, replace(trace, tensors=whole), inputs, equal)
     return pairs(golden, kept), bounds

@@ -10,17 +10,20 @@ counts only where the golden itself can be trusted. An element is not decided if
 depends on a decision which a small change reverses, or if it is so badly determined that more than `RESOLUTION` of its size would
 pass. Nothing else is excused: a trusted element beyond the limit differs.
 
+An engine may state that its functions are off by more than rounding (a sigmoid that ends at -18). Bounds allow that, and so does
+the judge: an element may be farther off by as much as such errors move it, and that counts for `RESOLUTION` too.
+
 An index (of an order, of the largest) may differ only if the two indexed values are nearer to each other than that limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fleet.compare.judges.condition import DRAWS, JUMP_DRAWS, Determined, determined
+from fleet.compare.judges.condition import DRAWS, JUMP_DRAWS, Determined, FunctionErrors, determined, stated_moves
 from fleet.compare.judges.higher_precision import widest
 from fleet.compare.metrics import root_mean_square
 from fleet.compare.operation_rows import Judgement
@@ -56,6 +59,7 @@ class _Limits:
 
     golden: the golden's distance. allowed: the largest distance that passes. scale: the unit of distances, by element.
     trusted, fine: masks of elements at which the golden is trusted, and at which the allowed distance is below `RESOLUTION`.
+    stated: what the engine's stated errors may add, by element, in the operation's own unit.
     least: magnitude up to which a value counts as zero beside the operation's other values.
     """
 
@@ -64,7 +68,16 @@ class _Limits:
     scale: Array
     trusted: Array
     fine: Array
+    stated: Array
     least: float
+
+    def beside(self, moves: Array | None, value: Array) -> _Limits:
+        """Return the limits with what the engine's stated errors may add; both together must be below `RESOLUTION`."""
+        if moves is None:
+            return self
+        with np.errstate(invalid="ignore", over="ignore"):
+            size = np.maximum(np.abs(value).astype(np.float64), root_mean_square(value))
+            return replace(self, stated=moves, fine=self.allowed * self.scale + moves <= RESOLUTION * size)
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,7 @@ class ThirdJudge:
         program: with its weights. inputs: all inputs. golden: the golden's tensors by operation id.
         golden_is_reference: whether the golden is the reference of the doubts; else it is the other side.
         seed: for the changes of inputs and weights.
+        functions: what the engine states of its functions beyond rounding.
     """
 
     program: Program
@@ -91,6 +105,7 @@ class ThirdJudge:
     golden: Mapping[str, np.ndarray]
     golden_is_reference: bool = True
     seed: int = 0
+    functions: FunctionErrors = field(default_factory=FunctionErrors)
     _ops: dict[str, FleetOp] = field(default_factory=dict[str, FleetOp], init=False)
 
     def __call__(self, doubts: Mapping[str, Doubt]) -> dict[str, Judgement]:
@@ -108,7 +123,15 @@ class ThirdJudge:
             except (FleetError, MemoryError) as error:
                 found |= {n: _cannot(doubts[n], str(error) or "out of memory") for n in names}
                 continue
-            found |= {n: self._judged(n, doubts[n], known, dtype) for n in names}
+            judged = {n: self._judged(n, doubts[n], known, dtype, {}) for n in names}
+            if any(j.beyond.any() for j in judged.values()):
+                try:
+                    values = {n: k.value for n, k in known.items()}
+                    moves = stated_moves(self.program, arguments, values, dtype, self.functions, self.seed)
+                    judged = {n: self._judged(n, doubts[n], known, dtype, moves) for n in names}
+                except (FleetError, MemoryError) as error:
+                    judged |= {n: _cannot(doubts[n], str(error) or "out of memory") for n in names if judged[n].beyond.any()}
+            found |= judged
         return found
 
     def _by_dtype(self, doubts: Mapping[str, Doubt]) -> dict[np.dtype | None, list[str]]:
@@ -125,28 +148,36 @@ class ThirdJudge:
             found.setdefault(widest(own), []).append(name)
         return found
 
-    def _judged(self, name: str, doubt: Doubt, known: Mapping[str, Determined], dtype: np.dtype) -> Judgement:
+    def _judged(
+        self, name: str, doubt: Doubt, known: Mapping[str, Determined], dtype: np.dtype, moves: Mapping[str, Array]
+    ) -> Judgement:
         golden, engine = (doubt.reference, doubt.other) if self.golden_is_reference else (doubt.other, doubt.reference)
         if golden.dtype.kind == "f":
-            return self._floats(name, golden, engine, doubt.undecided, known[name], dtype)
+            return self._floats(name, golden, engine, doubt.undecided, known[name], dtype, moves.get(name))
         index = self._index(name)
         if index is None:
             return _whole(golden, engine, doubt.undecided, known[name], dtype)
         ordered = known[op_id(index.values)]
         limits = _limits(np.asarray(self.golden[op_id(index.values)]), ordered, numpy_dtype(index.values.results[0].type))
+        limits = limits.beside(moves.get(op_id(index.values)), ordered.value)
         return _indices(index, golden, engine, doubt.undecided, ordered.value, limits, dtype)
 
-    def _floats(self, name: str, golden: Array, engine: Array, undecided: Array, known: Determined, dtype: np.dtype) -> Judgement:
-        """Judge float values."""
-        limits = _limits(golden, known, numpy_dtype(self._ops[name].results[0].type))
+    def _floats(
+        self, name: str, golden: Array, engine: Array, undecided: Array, known: Determined, dtype: np.dtype, moves: Array | None
+    ) -> Judgement:
+        """Judge float values. moves: what the engine's stated errors may add, or None."""
+        strict = _limits(golden, known, numpy_dtype(self._ops[name].results[0].type))
+        limits = strict.beside(moves, known.value)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            distance = np.abs(engine.astype(dtype) - known.value).astype(np.float64) / limits.scale
+            distance = np.abs(engine.astype(dtype) - known.value).astype(np.float64)
+            near_itself = distance / limits.scale <= limits.allowed
+            distance = np.where(distance > limits.stated, distance - limits.stated, 0.0 * distance) / limits.scale
         near = distance <= limits.allowed  # False for NaN
         # A special value that higher precision gives too belongs to the program itself.
         special = ~np.isfinite(known.value) & _same(golden, known.value) & ~known.jumps
         # An exact zero has neither ulps nor a condition: a value that is small beside the operation's others may be right or wrong.
         zero = (known.value == 0) & (known.condition == 0) & (np.abs(engine.astype(np.float64)) <= limits.least)
-        held = undecided & limits.trusted & limits.fine & near
+        held = undecided & limits.trusted & ((strict.fine & near_itself) | (limits.fine & near))
         beyond = undecided & ((limits.trusted & ~near & ~zero) | special)
         judged = distance[undecided & limits.trusted & np.isfinite(distance)]
         condition = known.condition / _ulp(known.value, numpy_dtype(self._ops[name].results[0].type))
@@ -202,6 +233,7 @@ def _limits(golden: Array, known: Determined, own: np.dtype) -> _Limits:
         scale,
         trusted,
         allowed * scale <= RESOLUTION * size,
+        np.zeros(()),
         float(np.finfo(own).eps) * root_mean_square(known.value),
     )
 
@@ -248,7 +280,7 @@ def _indices(
 ) -> Judgement:
     """Judge indices: where they differ from the golden's, both values must be as near to each other as rounding may bring them."""
     length = values.shape[index.axis]
-    moved: tuple[Array, ...] = (values, limits.allowed * limits.scale, limits.trusted & limits.fine)
+    moved: tuple[Array, ...] = (values, limits.allowed * limits.scale + limits.stated, limits.trusted & limits.fine)
     table, scale, good = (np.moveaxis(a, index.axis, -1).reshape(-1, length) for a in moved)
     exists = (engine >= 0) & (engine < length)
     mine, its = (np.clip(a, 0, length - 1).astype(np.int64) for a in (golden, engine))

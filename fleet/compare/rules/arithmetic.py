@@ -250,8 +250,7 @@ def _slice(s: BoundStep) -> Array:
 def _gather(s: BoundStep) -> Array:
     assert isinstance(s.op, d.GatherOp)
     axis = 0 if s.op.axis is None else s.op.axis.value.data
-    index = s.x[1].astype(np.int64)
-    rows = np.take(s.e[0], index, axis)
+    rows = s.e[0][(slice(None),) * axis + (s.x[1].astype(np.int64),)]
     if not some(s.e[1]):
         return rows
     doubt = (s.e[1] > 0).reshape(s.e[1].shape + (1,) * (s.e[0].ndim - 1 - axis))

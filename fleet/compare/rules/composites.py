@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -31,7 +32,7 @@ def _sequence(s: BoundStep) -> Array:
     errors: dict[SSAValue, Array] = dict(zip(s.op.operands, s.e, strict=True))
     floors: dict[SSAValue, Array] = {}
     bound: Array = np.zeros(())
-    for op in expand(s.op):
+    for op in _steps(s.op):
         result = op.results[0]
         if isinstance(op, d.ConstantOp):
             values[result] = _constant(op, s.dtype)
@@ -50,6 +51,12 @@ def _sequence(s: BoundStep) -> Array:
     return bound
 
 
+@lru_cache(maxsize=1024)
+def _steps(op: FleetOp) -> list[FleetOp]:
+    """Return the sequence of a composite; each is derived several times in a comparison."""
+    return expand(op)
+
+
 def _constant(op: d.ConstantOp, dtype: np.dtype) -> Array:
     """Return a constant as float64. A Python number takes the array's dtype first (NumPy 2's weak promotion)."""
     value = np.full(shape_of(op.result.type), constant_value(op), numpy_dtype(op.result.type))
@@ -61,7 +68,7 @@ def _constant(op: d.ConstantOp, dtype: np.dtype) -> Array:
 def _called(s: BoundStep) -> Array:
     """Bound a call of a NumPy function by its sequence's rules. Without a sequence, only exact operands prove an exact result."""
     try:
-        known = bool(expand(s.op))
+        known = bool(_steps(s.op))
     except InferenceError:
         known = False
     if known:

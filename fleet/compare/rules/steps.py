@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,8 +89,9 @@ class RuleSplit(NamedTuple):
     row: Array
 
 
+@lru_cache(maxsize=4096)
 def none(shape: tuple[int, ...]) -> Array:
-    """Return zero errors that take no memory (a broadcast scalar)."""
+    """Return zero errors that take no memory (a broadcast scalar, which nobody can write to)."""
     return np.broadcast_to(np.zeros(()), shape)
 
 

@@ -11,6 +11,7 @@ the operation in real arithmetic, x' what the unit reads and x the golden's oper
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
@@ -357,11 +358,26 @@ def product_split(s: BoundStep) -> RuleSplit:
     return RuleSplit(tight, rounding, np.fmin(row, norm * _largest_singular_value(s.x[1])) if s.norms else row)
 
 
+_KEPT = 4096
+
 _MOST = 1 << 23
 """Number of matrix elements above which the Frobenius norm replaces the largest singular value."""
 
 
+_singular_values: dict[bytes, float] = {}
+"""By the hash of a matrix: every comparison of a model meets the same weights."""
+
+
 def _largest_singular_value(w: Array) -> float:
+    key = hashlib.blake2b(np.ascontiguousarray(w).data, digest_size=16, key=repr(w.shape).encode()).digest()
+    if key not in _singular_values:
+        if len(_singular_values) >= _KEPT:
+            _singular_values.clear()
+        _singular_values[key] = _singular_value(w)
+    return _singular_values[key]
+
+
+def _singular_value(w: Array) -> float:
     if w.size > _MOST or not np.isfinite(w).all():
         return float(np.linalg.norm(w))
     gram = w @ w.T if w.shape[0] <= w.shape[1] else w.T @ w

@@ -102,6 +102,8 @@ class GenerateRequest:
             raise FleetError(
                 "a run in legs ends at its first commit that differs", where=option, hint=f"leave out --no-stop, or {option}",
             )  # fmt: skip
+        if self.rtl_sample and "rtl" not in self.engines:
+            raise FleetError("a sample of rtl, which does not run", where="--rtl", hint="name rtl, or leave it out")
         if not self.engines:
             raise FleetError("no engine was named", where="engines", hint=f"name some of {', '.join(ENGINES)}")
         for name in self.engines:

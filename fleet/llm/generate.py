@@ -325,7 +325,7 @@ class Contest:
             return "fail", tuple(reasons)
         if not judged:
             return "nothing compared", ("no two engines that must agree ran: name iss and rtl, or vm and riscv or iss",)
-        return "pass", ()
+        return "pass", tuple(f"{lane.name}: {lane.session.cut}" for lane in self._lanes if lane.session.sampled)
 
     def _compare(self, other: str, reference: str, kind: Kind, least: float | None, question: str) -> GenerationComparison | None:
         a, b = self._lane(reference), self._lane(other)
@@ -396,6 +396,7 @@ class _Bits:
 
     def __init__(self) -> None:
         self.steps = self.commits = self.bytes = 0
+        self.sampled = False
         self.divergence: Divergence | None = None
         self.reasons: list[str] = []
 
@@ -405,7 +406,7 @@ class _Bits:
 
     def compare(self, number: int, mine: TokenStep, other: TokenStep, *, sampled: bool = False) -> None:
         """sampled: the other side has commits of a sample, which are compared, and no others."""
-        self.steps += 1
+        self.steps, self.sampled = self.steps + 1, sampled
         expected = mine.ran.commits
         if sampled:
             drawn = {c.seq for c in other.ran.commits}
@@ -433,7 +434,8 @@ class _Bits:
     def comparison(self) -> GenerationComparison:
         verdict: Verdict = "fail" if self.reasons else "pass" if self.commits else "nothing compared"
         reasons = tuple(self.reasons) or (() if self.commits else ("no commit was compared",))
-        question = "Is the hardware right? Every digest and result at every commit of every step."
+        which = "the commits of a sample" if self.sampled else "every commit"
+        question = f"Is the hardware right? Every digest and result at {which} of every step."
         return GenerationComparison("rtl-vs-iss", "bits", "iss", "rtl", question, verdict, reasons, 0, self.commits, self.bytes)
 
 

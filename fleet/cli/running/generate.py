@@ -221,6 +221,7 @@ def _print_end(result: GenerationResult) -> None:
     for reason in result.reasons:
         click.echo(f"  {reason}")
     for e in result.engines:
-        if e.cut:
+        if e.cut and f"{e.name}: {e.cut}" not in result.reasons:
             click.echo(f"{e.name}: {e.cut}")
-    click.echo(f"verdict: {result.verdict.upper()}")
+    sampled = next((f" ({e.name}: a sample)" for e in result.engines if "sampled.commits" in e.counters), "")
+    click.echo(f"verdict: {result.verdict.upper()}{sampled}")

@@ -100,8 +100,8 @@ class SampleAccount:
         if not self.runs:
             return ""
         text = (
-            f"sampled: bits: {_share(self.commits / self.of)} of commits in RTL ({self.commits:,} of {self.of:,}, in {self.stretches} "
-            "stretches), all on iss; nothing is said of the RTL of the others"
+            f"sampled: bits: {_share(self.commits / self.of)} of commits in RTL ({self.commits:,} of {self.of:,}, in "
+            f"{self.stretches} stretches), all on iss"
         )
         if self.diverged:
             return text

@@ -142,7 +142,7 @@ def run_sample(
             hint="leave out --rtl",
         )  # fmt: skip
     fetches = {b.first + n for b in r.binaries for n in range(0, b.count, TASKS)}
-    sampled = SampledCalls(r.instruction_set, r.device, calls, [_cost(r, c) for c in calls], fetches)
+    sampled = SampledCalls(r.instruction_set, r.device, calls, [_cost(r, c) for c in calls], fetches, r.model)
     stretches = sampled.stretches(*_places(r))
     begun: list[_Begun] = []
     ran: list[_Ran] = []
@@ -204,7 +204,7 @@ class _LegRun:
         self.request, self.simulations, self.progress = request, simulations, progress
         self.costs = [_cost(request, c) for c in _resolved(request)]
         jobs = request.jobs if request.inside.whole(request.device) else 1
-        self.legs = legs or plan_legs(self.costs, jobs, *_places(request), shortest=request.shortest)
+        self.legs = tuple(legs or ()) or plan_legs(self.costs, jobs, *_places(request), shortest=request.shortest)
         self.course = Course(request.instruction_set, request.device, request.memory, request.calls, refusals=request.refusals)
         self.done: queue.SimpleQueue[tuple[int, _Ran | BaseException]] = queue.SimpleQueue()
         self.cycles = [0] * len(self.legs)

@@ -1,10 +1,10 @@
 """The plan of a sampled run, and what it says of the whole: which stretches of a run are simulated, and its cycles from theirs.
 
-Calls are grouped by what decides their time: the instruction, its work as the cost model counts it (sizes and modes), its neighbours,
-and whether the hardware fetches a block of the binary with it. The time of a call is that from the commit before it to its own, so
-that the times of all calls add up to the last commit's cycle. A group's mean, in units of its calls' own estimates, stands for
-those of its calls that did not run; a group of which none ran takes the mean of the groups that are like it but for the neighbours,
-then that of its instruction.
+Calls are grouped by what decides their time: the instruction, its work as the cost model counts it (sizes and modes), its
+neighbours, and whether the hardware fetches a block of the binary with it. The time of a call is that from the commit before it to
+its own, so that the times of all calls add up to the last commit's cycle. A group's mean, in units of its calls' own estimates,
+stands for those of its calls that did not run; a group of which none ran takes the mean of the calls that do the same work among
+other neighbours, then that of its instruction.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _CONFIDENCE = 0.95
 _SPREAD = 0.01
 _CYCLES = 10
 """Assumed standard deviation of a call's cycles, where it is not known better: this share of its own estimate, or these cycles."""
+_EDGE = {"timed": 25, "stall": 25}
+"""Assumed standard deviation of a stretch's cycles beside that, by memory model: a refresh or stall cut off at its start or end."""
 _ASSUMED = 4
 """Stretches, so many of which the assumption is worth."""
 _LIKE_LEVELS = 2
@@ -89,15 +91,25 @@ class SampledCalls:
     """The calls of a run as a sample sees them."""
 
     def __init__(
-        self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], costs: Sequence[int], fetches: Collection[int]
+        self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], costs: Sequence[int],
+        fetches: Collection[int] = (), model: str = "ideal",
     ) -> None:  # fmt: skip
         """Args:
         calls: resolved. costs: cycles of each, by its own estimate. fetches: calls with which a block of a binary is fetched.
+        model: of memory, as the bench names it.
         """
+        self._first = 1  # calls of the first stretch, where it is needed for the start of the run alone
+        self._edge = _EDGE.get(model.partition(":")[0], 0)
         classes = instruction_set.instructions
-        work = [
-            (c.instruction, cost, classes[c.instruction].cost(device, c.fields), classes[c.instruction].macs(device, c.fields))
-            for c, cost in zip(calls, costs, strict=True)
+        work = [  # the first call's time has the start of the run in it
+            (
+                n == 0,
+                c.instruction,
+                cost,
+                classes[c.instruction].cost(device, c.fields),
+                classes[c.instruction].macs(device, c.fields),
+            )
+            for n, (c, cost) in enumerate(zip(calls, costs, strict=True))
         ]
         number: dict[Hashable, int] = {}
         self.costs = [max(1, c) for c in costs]
@@ -125,6 +137,7 @@ class SampledCalls:
         total = [0, *accumulate(self.costs)]
         last, length, found = len(self.work), self.period, list[Leg]()
         stops = sorted({*ends, last})
+        self._first = stops[0]
         for start in sorted({0, *starts}):
             own = warmed(total, start) if start else 0
             end = next((e for e in stops if e >= own + length), last)
@@ -133,12 +146,13 @@ class SampledCalls:
         return found
 
     def draw(self, choice: SampleChoice, stretches: Sequence[Leg], taken: Sequence[Leg] = (), count: int = 0) -> list[Leg]:
-        """Return more legs: at first those with large calls that nothing is like, then those whose groups were seen least.
+        """Return more legs: with large calls that nothing is like, then those whose groups were seen least, and the first call.
 
         count: how many; 0: as many as the choice says.
         """
         order = np.random.default_rng([choice.seed, 0x5A3D]).permutation(len(stretches))
-        left = [stretches[i] for i in order if stretches[i] not in taken]
+        begun = {leg.own for leg in taken}
+        left = [stretches[i] for i in order if stretches[i].own not in begun]
         cost = {leg: sum(self.costs[leg.first : leg.end]) for leg in left}
         budget = choice.amount * sum(self.costs) if choice.unit == "sample" else math.inf
         many = count or (int(choice.amount) if choice.unit == "blocks" else _FEWEST if choice.unit == "ci" else len(left))
@@ -171,6 +185,8 @@ class SampledCalls:
             if not able:
                 break
             take(max(able, key=wanted))
+        if not any(leg.own == 0 for leg in (*taken, *drawn)):
+            drawn.append(Leg(0, 0, self._first))
         return sorted(drawn, key=lambda leg: leg.own)
 
     def estimate(self, stretches: Sequence[Mapping[int, int]]) -> Estimate:
@@ -191,23 +207,30 @@ class SampledCalls:
         for (level, group), costs in sets.items():
             rates = known[level][group]
             weights[level, group] = sum(costs) / len(rates)
-            cycles += sum(costs) * mean(rates)
+            part = sum(costs) * mean(rates)
             sure = [min(_SPREAD * c, _CYCLES) ** 2 for c in costs]
             assumed += sum(sure) * (1 + len(costs) / len(rates))
             if level > _LIKE_LEVELS:
-                unlike += (sum(costs) ** 2 / len(rates) + sum(c * c for c in costs)) * (variance(rates) if len(rates) > 1 else 1)
-                alike, alike_cycles = alike + len(costs), alike_cycles + sum(costs) * mean(rates)
-        count, seen = len(stretches), 0.0
-        for stretch in stretches:
-            apart = [
+                # Does it scale with the estimate, or is it off by as much? Between the two.
+                offset = [t - self.costs[i] for i, t in times.items() if self.levels[level][i] == group]
+                other = sum(costs) + len(costs) * mean(offset)
+                part, apart = (part + other) / 2, (part - other) / 2
+                unlike += apart**2 + (len(costs) ** 2 / len(rates) + len(costs)) * (variance(offset) if len(offset) > 1 else 0.0)
+                alike, alike_cycles = alike + len(costs), alike_cycles + part
+            cycles += part
+        sums = [
+            sum(
                 weights[n, level[i]] * (t / self.costs[i] - mean(known[n][level[i]]))
                 for i, t in stretch.items()
                 for n, level in enumerate(self.levels[: _LIKE_LEVELS + 1])
                 if (n, level[i]) in weights
-            ]
-            seen += sum(apart) ** 2 * count / max(1, count - 1)
-        missing = len(self.costs) - len(times)
-        seen *= 1 + len(times) / max(1, missing)
+            )
+            for stretch in stretches
+            if 2 * len(stretch) > self.period
+        ]
+        count, missing = max(1, len(sums)), len(self.costs) - len(times)
+        seen = sum(s * s for s in sums) * count / max(1, count - 1) * (1 + len(times) / max(1, missing))
+        assumed += self._edge**2 * missing / self.period * (1 + missing / self.period / count)
         freedom = _ASSUMED + count - 1
         spread = (_ASSUMED * assumed + (count - 1) * seen) / freedom + unlike
         return Estimate(cycles, _student(freedom) * math.sqrt(spread), len(set(self.levels[0])), alike, alike_cycles / cycles)

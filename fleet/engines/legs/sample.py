@@ -27,7 +27,7 @@ _FORMS = "expected sample=5%, blocks=2 or ci=1%"
 _CONFIDENCE = 0.95
 _SPREAD = 0.01
 _CYCLES = 10
-"""Assumed standard deviation of a call's cycles, where it is not known better: this share of its own estimate, or these cycles."""
+"""Assumed standard deviation of a call's cycles: this share of its own estimate, at least one cycle and at most these."""
 _EDGE = {"timed": 25, "stall": 25}
 """Assumed standard deviation of a stretch's cycles beside that, by memory model: a refresh or stall cut off at its start or end."""
 _ASSUMED = 4
@@ -193,7 +193,7 @@ class SampledCalls:
         """Return the cycles of the whole. stretches: call -> cycles from the commit before it (of the first one: from reset), each.
 
         The spread is that between stretches, whose calls depend on each other. From a few of them it is little known, so it is
-        taken together with an assumed one, which counts as much as `_ASSUMED` stretches.
+        taken together with an assumed one, which counts as much as `_ASSUMED` stretches, and is never made smaller by it.
         """
         times = {i: t for stretch in stretches for i, t in stretch.items()}
         known = [_collected(level, {i: t / self.costs[i] for i, t in times.items()}) for level in self.levels]
@@ -208,7 +208,7 @@ class SampledCalls:
             rates = known[level][group]
             weights[level, group] = sum(costs) / len(rates)
             part = sum(costs) * mean(rates)
-            sure = [min(_SPREAD * c, _CYCLES) ** 2 for c in costs]
+            sure = [min(max(_SPREAD * c, 1), _CYCLES) ** 2 for c in costs]
             assumed += sum(sure) * (1 + len(costs) / len(rates))
             if level > _LIKE_LEVELS:
                 # Does it scale with the estimate, or is it off by as much? Between the two.
@@ -232,7 +232,7 @@ class SampledCalls:
         seen = sum(s * s for s in sums) * count / max(1, count - 1) * (1 + len(times) / max(1, missing))
         assumed += self._edge**2 * missing / self.period * (1 + missing / self.period / count)
         freedom = _ASSUMED + count - 1
-        spread = (_ASSUMED * assumed + (count - 1) * seen) / freedom + unlike
+        spread = max(seen, (_ASSUMED * assumed + (count - 1) * seen) / freedom) + unlike
         return Estimate(cycles, _student(freedom) * math.sqrt(spread), len(set(self.levels[0])), alike, alike_cycles / cycles)
 
     def _stands(self, i: int, known: Sequence[Mapping[Hashable, Sequence[float]]]) -> tuple[int, Hashable]:

@@ -112,8 +112,8 @@ class SampleAccount:
         )
         if self.alike:
             text += (
-                f"; {_share(self.alike_cycles / self.cycles)} of them are of {self.alike} instructions with none like them in the "
-                "sample: their own estimates, scaled"
+                f"; {_share(self.alike_cycles / self.cycles)} of them by the cost model: none like {self.alike} of the "
+                "instructions is in the sample"
             )
         return text
 

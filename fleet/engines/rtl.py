@@ -189,6 +189,8 @@ class RtlBackend:
             choice = sample_choice(self._options.rtl_sample, self._options.seed)
             sample = run_sample(request, choice, simulations, _reporter(tell, cost))
             _check_known(sample.diverged and not wanted, sample.commits)
+            if sample.diverged and expected_of(sample.commits[-1:]) == (wanted[sample.commits[-1].seq - first_seq],):
+                raise SimulationError("the simulation judged a commit to differ that does not", where=f"rtl, {sample.commits[-1]}")
             self._evidence += sample.evidence
             self._sample.add(sample)
             self._counters["rtl_run_seconds"] = self._counters.get("rtl_run_seconds", 0) + sample.seconds

@@ -264,7 +264,8 @@ class Contest:
             self._bits.compare(number, mine, other, sampled=rtl.session.sampled)
             if self._bits.divergence is not None:
                 # The hardware stopped here, so its memory still holds the instruction's result.
-                self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
+                if not rtl.session.sampled:
+                    self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
                 rtl.error = "stopped at the first commit that differs from iss"
                 return
 

@@ -10,7 +10,7 @@ import pytest
 
 from fleet.cosim.generation import EngineFigures
 from fleet.engines.legs.plan import Leg
-from fleet.engines.legs.sample import Estimate, SampleChoice, SampledCalls, sample_choice
+from fleet.engines.legs.sample import SampleEstimate, SampleChoice, SampledCalls, sample_choice
 from fleet.llm.contestants import GenerateRequest, generate
 from fleet.llm.load import load_shape
 from fleet.llm.models import ModelOptions
@@ -55,7 +55,7 @@ def test_intervals_hold_the_cycles_of_the_whole(
     known: list[Leg] = []
     right, right_draw = SampledCalls.estimate, SampledCalls.draw
 
-    def estimate(self: SampledCalls, stretches: Sequence[Mapping[int, int]]) -> Estimate:
+    def estimate(self: SampledCalls, stretches: Sequence[Mapping[int, int]]) -> SampleEstimate:
         seen.append((self, stretches))
         return right(self, stretches)
 
@@ -71,7 +71,7 @@ def test_intervals_hold_the_cycles_of_the_whole(
     assert "cycles" not in every.counters
     ((calls, stretches),) = seen
     times = {i: t for stretch in stretches for i, t in stretch.items()}
-    found: list[Estimate] = []
+    found: list[SampleEstimate] = []
     shares: list[float] = []
     for seed in range(_SEEDS):
         drawn = calls.draw(sample_choice(sample, seed), known)

@@ -73,7 +73,7 @@ def _decimal(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SampleEstimate:
     """Cycles up to the last commit of a run, and half the width of their 95 % interval.
 
     groups: of calls. alike: calls that did not run and that only their instruction's own estimate stands for. share: theirs of
@@ -189,7 +189,7 @@ class SampledCalls:
             drawn.append(Leg(0, 0, self._first))
         return sorted(drawn, key=lambda leg: leg.own)
 
-    def estimate(self, stretches: Sequence[Mapping[int, int]]) -> Estimate:
+    def estimate(self, stretches: Sequence[Mapping[int, int]]) -> SampleEstimate:
         """Return the cycles of the whole. stretches: call -> cycles from the commit before it (of the first one: from reset), each.
 
         The spread is that between stretches, whose calls depend on each other. From a few of them it is little known, so it is
@@ -233,7 +233,7 @@ class SampledCalls:
         assumed += self._edge**2 * missing / self.period * (1 + missing / self.period / count)
         freedom = _ASSUMED + count - 1
         spread = max(seen, (_ASSUMED * assumed + (count - 1) * seen) / freedom) + unlike
-        return Estimate(cycles, _student(freedom) * math.sqrt(spread), len(set(self.levels[0])), alike, alike_cycles / cycles)
+        return SampleEstimate(cycles, _student(freedom) * math.sqrt(spread), len(set(self.levels[0])), alike, alike_cycles / cycles)
 
     def _stands(self, i: int, known: Sequence[Mapping[Hashable, Sequence[float]]]) -> tuple[int, Hashable]:
         """Return level and group that stand for a call: the finest with two times, or with one among those that are like it."""

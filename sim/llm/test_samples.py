@@ -10,7 +10,7 @@ import pytest
 
 from fleet.cosim.generation import EngineFigures
 from fleet.engines.legs.plan import Leg
-from fleet.engines.legs.sample import SampleEstimate, SampleChoice, SampledCalls, sample_choice
+from fleet.engines.legs.sample import SampleChoice, SampledCalls, SampleEstimate, sample_choice
 from fleet.llm.contestants import GenerateRequest, generate
 from fleet.llm.load import load_shape
 from fleet.llm.models import ModelOptions

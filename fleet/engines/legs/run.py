@@ -16,7 +16,7 @@ from fleet.engines.legs.course import Course, CourseState, put
 from fleet.engines.legs.pages import Pages, Stray, load_overlay, save_overlay
 from fleet.engines.legs.plan import SHORTEST, Leg, plan_legs
 from fleet.engines.legs.pool import Simulations
-from fleet.engines.legs.sample import SampleEstimate, SampleChoice, SampledCalls
+from fleet.engines.legs.sample import SampleChoice, SampledCalls, SampleEstimate
 from fleet.engines.rtl_sim.arrays import Files, KeptState
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.job import Job, JobStatus

@@ -90,6 +90,22 @@ def rtl_jobs_option(function: _F) -> _F:
     )(function)  # fmt: skip
 
 
+def rtl_sample_option(function: _F) -> _F:
+    """Add `--rtl`: the sample of the instructions that `rtl` runs; the value is checked."""
+
+    def checked(_context: click.Context, _option: click.Parameter, value: str) -> str:
+        from fleet.engines.legs.sample import sample_choice
+
+        if value:
+            sample_choice(value)
+        return value
+
+    return click.option(
+        "--rtl", "rtl_sample", default="", metavar="SAMPLE", callback=checked,
+        help="Run a sample of the instructions in rtl: sample=5%, blocks=2 or ci=1% (`fleet help performance`).",
+    )(function)  # fmt: skip
+
+
 def riscv_options(function: _F) -> _F:
     """Add the options of the engine `riscv`; pass their values to `riscv_choice`."""
     for option in reversed(

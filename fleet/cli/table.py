@@ -70,8 +70,8 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def estimated_cycles(run: EngineRun) -> int | None:
-    """Return the cost model's cycles for an engine that runs instructions without a clock; else None."""
-    estimate = run.counters.get("cycles_estimate")
+    """Return the cost model's cycles for an engine that runs instructions without a clock; else None, and for a sample too."""
+    estimate = None if run.evidence == "sample" else run.counters.get("cycles_estimate")
     return None if run.cycles is not None or estimate is None else round(estimate)
 
 
@@ -84,7 +84,8 @@ def _cycles(run: EngineRun) -> str:
 
 def _extent(comparison: Comparison) -> str:
     if comparison.kind == "bits":
-        return f"{len(comparison.commits)} instruction commits, {comparison.bytes:,} bytes, every bit"
+        of = " of a sample" * comparison.sampled
+        return f"{len(comparison.commits)} instruction commits{of}, {comparison.bytes:,} bytes, every bit"
     rows = comparison.operations
     lines = "line" if comparison.printed == 1 else "lines"
     printed = f", {comparison.printed:,} printed {lines} alike" if comparison.printed else ""
@@ -174,7 +175,7 @@ def print_verdict(result: CosimResult) -> None:
     for line in (*advice_lines(result), *divergence_lines(result)):
         click.echo(line)
     for run in result.engines:
-        if run.cut:
+        if run.cut and f"{run.name}: {run.cut}" not in result.reasons:
             click.echo(f"{run.name}: {run.cut}")
     kinds = f" ({result.evidence})" if result.evidence else ""
     click.secho(f"verdict: {result.verdict.upper()}{kinds}", fg=_COLOURS[result.verdict], bold=True)

@@ -128,7 +128,17 @@ def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early:
 
 
 def compare_bits(name: str, reference: Trace, other: Trace, program: Program, figures: Sequence[CallFigures] = ()) -> Comparison:
-    """Compare every bit of commits and, if both traces kept them, of tensors and outputs. figures: one per commit, for the rows."""
+    """Compare every bit of commits and, if both traces kept them, of tensors and outputs. figures: one per commit, for the rows.
+
+    Of a sampled trace the commits and tensors of the sample are compared, and nothing else.
+    """
+    question = "Is the hardware right? Every bit of every destination at every commit."
+    sampled = other.evidence.kind == "sample"
+    if sampled:
+        drawn = {c.seq for c in other.commits}
+        figures = [f for c, f in zip(reference.commits, figures, strict=False) if c.seq in drawn]
+        reference = replace(reference, commits=[c for c in reference.commits if c.seq in drawn], outputs={})
+        question = "Is the hardware right? Every bit of every destination at the commits of a sample."
     reasons = refusals(reference, other, same_program=True, ended_early=True)
     rows = () if reasons else _commit_rows(reference, other, figures)
     if other.stopped is not None:
@@ -150,9 +160,8 @@ def compare_bits(name: str, reference: Trace, other: Trace, program: Program, fi
     elif reasons and operations and (bad := next((r for r in operations if r.verdict == "fail"), None)):
         divergence = Divergence(name, None, None, (bad.op,), f"{bad.op}: {bad.reason}")
     return Comparison(
-        name, "bits", reference.engine, other.engine, "Is the hardware right? Every bit of every destination at every commit.",
-        verdict, tuple(reasons), elements, size, tuple(operations), rows, divergence,
-        () if operations else (NotCompared("tensors", "one of the traces kept none"),),
+        name, "bits", reference.engine, other.engine, question, verdict, tuple(reasons), elements, size, tuple(operations), rows,
+        divergence, () if operations else (NotCompared("tensors", "one of the traces kept none"),), sampled=sampled,
     )  # fmt: skip
 
 

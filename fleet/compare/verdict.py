@@ -49,6 +49,7 @@ class Comparison(EnginesCompared):
     """Two engines compared over one run.
 
     bytes: number of bytes covered by digests ("bits"). printed: lines that both printed alike.
+    sampled: whether the commits are those of a sample ("bits").
     """
 
     bytes: int
@@ -57,6 +58,7 @@ class Comparison(EnginesCompared):
     divergence: Divergence | None = None
     not_compared: tuple[NotCompared, ...] = ()
     printed: int = field(default=0, metadata=MAY_BE_MISSING)
+    sampled: bool = field(default=False, metadata=MAY_BE_MISSING)
 
     @property
     def ways(self) -> Ways:

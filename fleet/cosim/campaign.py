@@ -164,6 +164,7 @@ class _Run:
             riscv=self.options.riscv,
             expected=self._expected(kind, name),
             rtl_jobs=self.options.rtl_jobs,
+            rtl_sample=self.options.rtl_sample,
         )
         if self.session is not None and self.known[kind].target == "accel":
             self.session.options = run_options
@@ -186,7 +187,7 @@ class _Run:
             return
         self.outcomes[name] = outcome
         golden, task = self._trace("vm"), None
-        if golden is not None and outcome.trace is not None and outcome.trace.complete:
+        if golden is not None and outcome.trace is not None and outcome.trace.complete and outcome.run.evidence != "sample":
             must = name not in {"vm", ROUNDED} and self.known[name].target != "accel"
             task = task_metric(self.program, golden, outcome.trace, name, self.labels, must_agree=must)
         if task is not None:
@@ -276,7 +277,7 @@ class _Run:
             return "not proved", unproved
         if not self.comparisons:
             return "nothing compared", [f"only {', '.join(ran)} ran: name at least two engines"]
-        return "pass", []
+        return "pass", [f"{run.name}: {run.cut}" for run in runs if run.evidence == "sample"]
 
     def _held(self, task: TaskMetric) -> bool:
         """True if the comparison of the classes found no difference because their values are too near to each other."""
@@ -307,6 +308,7 @@ class _Run:
             settings=repr(
                 (o.memory, o.seed, o.data.samples, sorted(self.asked), sorted(o.lowering.stated.items()), sorted(o.riscv.items()))
                 + ((f"rtl jobs {o.rtl_jobs}",) if o.rtl_jobs > 1 else ())
+                + ((f"rtl {o.rtl_sample}",) if o.rtl_sample else ())
             ),
             tools={name: version for name, version in tools.items() if name != "fleet"},
         )

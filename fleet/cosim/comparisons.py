@@ -223,7 +223,10 @@ class ComparisonSession:
             # A failure even if no result shows it: the run was requested with that memory.
             reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
             comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
-        if comparison.divergence is not None and comparison.divergence.seq is not None:
+        explained = (
+            not comparison.sampled
+        )  # behind a sample memory is the functional model's, and a replay has no run to go back in
+        if explained and comparison.divergence is not None and comparison.divergence.seq is not None:
             comparison = replace(comparison, divergence=self._explained(comparison.divergence, iss, other, evidence))
         return comparison, {}
 

@@ -25,7 +25,7 @@ def without_evidence(engine: Engine, trace: Trace, before: int) -> str | None:
         return "gave back a trace that counts no instructions: nothing shows that it ran"
     if kind == "board":
         return "claims a board, and none is known: see fleet/engines/evidence.py for what one must bring"
-    if kind == "bench":
+    if kind in ("bench", "sample"):
         return _bench(trace, before)
     if engine.name in HARDWARE:
         return f"has the name of hardware ({engine.name}) and the evidence of a model: no simulation was launched for it"
@@ -39,7 +39,7 @@ def without_evidence(engine: Engine, trace: Trace, before: int) -> str | None:
 
 
 def _bench(trace: Trace, before: int) -> str | None:
-    jobs = trace.evidence.jobs
+    jobs, sampled = trace.evidence.jobs, trace.evidence.kind == "sample"
     if not jobs:
         return "claims a simulation, and none of its jobs is in its evidence"
     if len({job.nonce for job in jobs}) != len(jobs):
@@ -54,7 +54,9 @@ def _bench(trace: Trace, before: int) -> str | None:
         if job.number <= before:
             return f"states job {job.nonce[:16]} of a simulation of an earlier run"
         rows = np.frombuffer(records, RECORD)
-        if job.warm_up:  # a leg: it goes on at the last instruction that it repeats
+        if sampled:
+            rows = rows[job.warm_up :]
+        elif job.warm_up:  # a leg: it goes on at the last instruction that it repeats
             done = np.concatenate(parts)[-job.warm_up :] if parts else rows[:0]
             if why := _other_leg(job, rows, done):
                 return why
@@ -68,10 +70,12 @@ def _bench(trace: Trace, before: int) -> str | None:
     if len(rows) != len(trace.commits):
         return f"gave back {len(trace.commits)} commits, its simulation wrote {len(rows)}"
     for row, offset, commit in zip(rows, offsets, trace.commits, strict=True):
-        for what, stated, wrote in _facts(row, int(offset), commit):
+        for what, stated, wrote in _bits(row, commit) if sampled else _facts(row, int(offset), commit):
             if stated != wrote:
                 where = f"commit {commit.seq} ({commit.instruction})"
                 return f"{where}: its trace says {what} {stated}, its simulation wrote {wrote}"
+    if sampled:
+        return "counts the cycles of a run, and its simulation ran a sample" if "cycles" in trace.counters else None
     if trace.counters.get("cycles") != base:
         return f"counts {trace.counters.get('cycles', 0):,.0f} cycles, its simulation {base:,}"
     return None
@@ -87,13 +91,18 @@ def _other_leg(job: JobEvidence, rows: np.ndarray, done: np.ndarray) -> str | No
     return None
 
 
-def _facts(row: np.void, base: int, commit: Commit) -> Iterator[tuple[str, object, object]]:
-    """Yield (what, value of the commit, value of the record) for each fact, in the trace's terms."""
+def _bits(row: np.void, commit: Commit) -> Iterator[tuple[str, object, object]]:
+    """Yield (what, value of the commit, value of the record) for each fact that has no clock, in the trace's terms."""
     error = int(row["error"])
     yield "digest", f"{commit.digest:016x}", f"{int(row['digest']):016x}"
     yield "bytes written", commit.bytes_written, int(row["bytes_written"])
     yield "result", commit.result, int(row["result"]) if error & RESULT_VALID else None
     yield "error cause", commit.error, error & ~RESULT_VALID
+
+
+def _facts(row: np.void, base: int, commit: Commit) -> Iterator[tuple[str, object, object]]:
+    """Yield all facts, as `_bits` does."""
+    yield from _bits(row, commit)
     yield "the end", commit.end, base + int(row["end"])
     for name, cycles in zip(CYCLE_CLASSES, row["cycles"].tolist(), strict=True):
         yield f"cycles of class {name}", commit.cycles.get(name), cycles

@@ -75,10 +75,15 @@ def check_request(
         )
     if accelerated and options.device is not None:
         _check_device(options.device, at("--device", options.device))
-    if options.rtl_jobs > 1 and not options.stop:
+    if options.rtl_sample and "rtl" not in engines:
+        raise FleetError(
+            "a sample of rtl, which does not run", where=at("--rtl", options.rtl_sample), hint="name rtl, or leave it out"
+        )
+    if (options.rtl_jobs > 1 or options.rtl_sample) and not options.stop:
+        option = "--rtl" if options.rtl_sample else "--rtl-jobs"
         raise FleetError(
             "a run in legs ends at its first commit that differs: the legs behind it start from the functional model's state",
-            where=at("--rtl-jobs", str(options.rtl_jobs)), hint="leave out --no-stop, or give --rtl-jobs 1",
+            where=at(option, options.rtl_sample or str(options.rtl_jobs)), hint=f"leave out --no-stop, or {option}",
         )  # fmt: skip
     if options.metric not in {None, *METRICS}:
         raise FleetError(f"no metric '{options.metric}'", where=at("--metric", ""), hint=f"choose among {', '.join(METRICS)}")

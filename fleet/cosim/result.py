@@ -88,7 +88,7 @@ class CosimResult(StoredResult):
     @property
     def evidence(self) -> str:
         """Evidence that each engine ran, the strongest kind first: "bench: rtl; model: vm, iss"."""
-        kinds = {kind: [e.name for e in self.engines if e.evidence == kind] for kind in ("board", "bench", "model")}
+        kinds = {kind: [e.name for e in self.engines if e.evidence == kind] for kind in ("board", "bench", "sample", "model")}
         return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
 
     def task(self, engine: str) -> TaskMetric | None:

@@ -86,7 +86,7 @@ class EngineRun:
     Attributes:
         name: of the engine, or "vm-rounded". status: "ran", "failed" (error says why) or "not asked".
         required: whether the user named it (the rounded golden, and a golden that others need, may run without that).
-        evidence: what proves that it ran (`fleet.engines.evidence`): "model", "bench", "board"; None if it did not run.
+        evidence: what proves that it ran (`fleet.engines.evidence`): "model", "sample", "bench", "board"; None if it did not run.
         elapsed_s: wall time of the run itself.
         cycles: total cycles; None without a clock. counters: as `Trace.counters` documents.
         dtypes: operation id -> dtype name. dtype_note: a sentence if dtypes differ from the golden's, else "".
@@ -113,5 +113,5 @@ class EngineRun:
 
     @property
     def cut(self) -> str:
-        """Cuts of a run in legs and what was proved, in one line; empty for other runs."""
+        """Cuts of a run in legs, or a sample, and what was proved, in one line; empty for other runs."""
         return str(self.meta.get("cut", ""))

@@ -148,6 +148,7 @@ class _Run:
         self, compiled: AccelProgram, inputs: Mapping[str, np.ndarray], options: RunOptions, backend: Backend, folder: Path
     ) -> None:
         self.compiled, self.options, self.backend, self.folder = compiled, options, backend, folder
+        self.sampled = bool(options.rtl_sample) and backend.name == "rtl"
         program = compiled.rounded
         self.host: dict[str, np.ndarray] = {"%" + a.name: inputs[a.name] for a in program.inputs}
         self.host |= {"%" + name: w for name, w in program.weights.items()}
@@ -169,7 +170,7 @@ class _Run:
             placement=dict(c.placement),
         )
         total = max(len(c.steps), 1)
-        position = 0
+        position = started = 0
 
         def progress(fraction: float, words: str) -> None:
             if options.progress is not None:
@@ -187,14 +188,15 @@ class _Run:
                     self._host(step.op)
                 else:
                     progress(0.0, step.calls[0].ops[-1] if step.calls and step.calls[0].ops else "device")
-                    first = len(trace.commits)
-                    trace.commits.extend(self._device(step, first))
-                    if len(trace.commits) - first < len(step.calls):
-                        trace.stopped = len(trace.commits) - 1
+                    commits = self._device(step, started)
+                    trace.commits.extend(commits)
+                    started += len(step.calls)
+                    if self._unexpected(commits[-1]) if self.sampled and commits else len(commits) < len(step.calls):
+                        trace.stopped = trace.commits[-1].seq
                 position += 1
             returned = c.program.returned()
             names = c.program.outputs
-            if trace.stopped is None:
+            if trace.stopped is None and not self.sampled:
                 trace.outputs = {name: self._value(v) for name, v in zip(names, returned, strict=True)}
             trace.elapsed_s = time.perf_counter() - start
             trace.counters = static_counters(c, options.memory) | dict(self.backend.counters())
@@ -216,21 +218,29 @@ class _Run:
         for _, early in wanted:
             if early.seq < first_seq:  # a view of what stands there before the segment
                 early.take(self.memory)
-        later = [s for _, s in wanted if s.data is None]
+        later = [(key, s) for key, s in wanted if s.data is None]
         # A segment of views alone has no instruction.
-        commits = self.backend.execute(segment.calls, first_seq, segment.binaries, later) if segment.calls else ()
+        snapshots = [s for _, s in later]
+        commits = self.backend.execute(segment.calls, first_seq, segment.binaries, snapshots) if segment.calls else ()
         if 0 < len(commits) < len(segment.calls) and options_expect(self.options, first_seq + len(commits) - 1):
             return commits  # ended at the one that is not the expected one
-        if len(commits) != len(segment.calls):
+        if len(commits) != len(segment.calls) and not self.sampled:
             raise ComparisonFailure(
                 f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}"
             )
-        for key, snapshot in wanted:
+        for key, snapshot in later if self.sampled else wanted:
+            if snapshot.data is None and self.sampled:
+                continue
             if snapshot.data is None:
                 raise ComparisonFailure(f"tensor '{key}' was not read at its commit", where=f"engine {self.backend.name}")
             self.tensors[key] = _unpack(self.compiled, key, snapshot.data)
         self.on_device.update(*(group.results for group in segment.groups))
         return commits
+
+    def _unexpected(self, commit: Commit) -> bool:
+        """Return whether a commit of a sample is not the expected one, at which the run ended."""
+        wanted = next((c for c in self.options.expected if c.seq == commit.seq), commit)
+        return (commit.digest, commit.bytes_written, commit.result) != (wanted.digest, wanted.bytes_written, wanted.result)
 
     def _snapshots(self, segment: DeviceSegment, first_seq: int) -> Iterator[tuple[str, Snapshot]]:
         """Return the outputs of groups, each as its last instruction commits."""

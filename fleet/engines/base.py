@@ -37,6 +37,8 @@ class RunOptions:
             trace with `stopped`. Empty: every commit is wanted.
         rtl_jobs: `rtl` runs in legs, so many at a time (`fleet.engines.legs`); 1: as one run. Such a run ends at its first commit
             that is not the functional model's.
+        rtl_sample: `rtl` runs a sample of the instructions (`fleet.engines.legs.sample.sample_choice`), drawn by `seed`; "": all.
+            Its commits are then those of the sample, without clocks, and nothing else in its trace is of hardware.
     """
 
     device: str | None = None
@@ -49,6 +51,7 @@ class RunOptions:
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
     expected: Sequence[Commit] = ()
     rtl_jobs: int = 1
+    rtl_sample: str = ""
 
 
 class Engine(Protocol):

@@ -4,6 +4,7 @@
   bench  a simulation of the hardware. The launcher (`fleet.engines.rtl_sim.process`), not the engine, starts the binary that the
          build's manifest holds, gives every job a nonce, and reads what that process wrote: nonce, number and SHA-256 of the commit
          records, cycles of the bench's clock, beats of its ports. `fleet.cosim.evidence_held` holds the trace to that.
+  sample jobs of a bench that ran a sample of the instructions (`--rtl`): each as one of kind bench, without a clock of the whole.
   board  hardware. No board is known to this version, so it is refused. Who adds one adds a launcher for it which reads from the
          device itself: the hash of the bitstream that runs and the description's hash, a nonce that it wrote into a register, the
          commit records with their number and a hash made on the device, and cycles of a counter on the device.
@@ -19,7 +20,7 @@ import weakref
 from dataclasses import dataclass
 from typing import Literal
 
-EvidenceKind = Literal["model", "bench", "board"]
+EvidenceKind = Literal["model", "sample", "bench", "board"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class JobEvidence:
 class Evidence:
     """The evidence of a whole run.
 
-    kind: as the module lists them. jobs: of kind bench, in program order. cut: of a run in legs, what was proved, in words.
+    kind: as the module lists them. jobs: of kinds bench and sample, in program order. cut: of a run in legs or of a sample, what
+    was proved, in words.
     """
 
     kind: EvidenceKind = "model"

@@ -67,10 +67,15 @@ def _result(writes: Sequence[Write]) -> int | None:
 
 
 def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
+    ranges = cls.writes(device, call.fields)
+    if len(ranges) == len(writes) and all(
+        (w.offset, w.data.size, w.bank, w.space) == (r.offset, r.size, r.bank, r.space) for w, r in zip(writes, ranges, strict=True)
+    ):
+        return
     # Of the ranges that begin at or before a write, the one that ends last: there may be thousands of both.
     starts: dict[tuple[str, int], list[int]] = {}
     ends: dict[tuple[str, int], list[int]] = {}
-    for r in sorted(cls.writes(device, call.fields), key=lambda r: r.offset):
+    for r in sorted(ranges, key=lambda r: r.offset):
         behind = ends.setdefault((r.space, r.bank), [])
         starts.setdefault((r.space, r.bank), []).append(r.offset)
         behind.append(max(r.offset + r.size, behind[-1] if behind else 0))

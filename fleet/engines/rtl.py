@@ -20,10 +20,11 @@ from fleet.engines.backend import Snapshot
 from fleet.engines.base import Progress, RunOptions
 from fleet.engines.evidence import Evidence, JobEvidence
 from fleet.engines.iss import fetched
-from fleet.engines.legs.account import CutAccount
+from fleet.engines.legs.account import CutAccount, SampleAccount
 from fleet.engines.legs.plan import SHORTEST
 from fleet.engines.legs.pool import Simulations
-from fleet.engines.legs.run import LegRequest, run_in_legs
+from fleet.engines.legs.run import LegRequest, run_in_legs, run_sample
+from fleet.engines.legs.sample import sample_choice
 from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
 from fleet.engines.rtl_sim.expected import ExpectedCommit, expected_of
@@ -101,7 +102,7 @@ class RtlBackend:
         self._evidence: list[JobEvidence] = []
         self._expected: Sequence[Commit] = ()
         self._used: dict[str, set[str]] = {}  # ports of a space with DRAM behind them that moved something
-        self._account = CutAccount()
+        self._account, self._sample = CutAccount(), SampleAccount()
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
         """Builds the simulation (or takes it from the cache) and starts it.
@@ -113,7 +114,7 @@ class RtlBackend:
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
         self._jobs, self._base, self._counters, self._used, self._evidence = 0, 0, {}, {}, []
-        self._account = CutAccount()
+        self._account, self._sample = CutAccount(), SampleAccount()
         before = time.monotonic()
         design = design_of(instruction_set, device)
         executable = build(design, self._flavour, options.progress)
@@ -125,7 +126,7 @@ class RtlBackend:
         else:
             self._folder = options.workdir.absolute() / "rtl"
         self._inside = KeptState(design.keepers, variables(executable), self._folder)
-        if options.rtl_jobs > 1:
+        if options.rtl_jobs > 1 or options.rtl_sample:
             memory.fill_undefined(1)  # not the functional model's bytes: nothing must agree by chance
 
         def started(number: int) -> Simulation:
@@ -152,7 +153,7 @@ class RtlBackend:
         wanted = expected_of([c for c in self._expected or self._options.expected if first_seq <= c.seq < last])
         wanted = wanted if len(wanted) == len(calls) else ()
         tell = self._options.progress
-        if self._options.rtl_jobs > 1:
+        if self._options.rtl_jobs > 1 or self._options.rtl_sample:
             return self._in_legs(self._simulations, calls, first_seq, binaries, snapshots, wanted, tell)
         segment = Segment(self._set, self._device, calls, first_seq, binaries=binaries, parameters=self._parameters())
         waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
@@ -184,13 +185,21 @@ class RtlBackend:
             shortest=self._shortest,
         )  # fmt: skip
         cost = sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
+        if self._options.rtl_sample:
+            choice = sample_choice(self._options.rtl_sample, self._options.seed)
+            sample = run_sample(request, choice, simulations, _reporter(tell, cost))
+            _check_known(sample.diverged and not wanted, sample.commits)
+            if sample.diverged and expected_of(sample.commits[-1:]) == (wanted[sample.commits[-1].seq - first_seq],):
+                raise SimulationError("the simulation judged a commit to differ that does not", where=f"rtl, {sample.commits[-1]}")
+            self._evidence += sample.evidence
+            self._sample.add(sample)
+            self._counters["rtl_run_seconds"] = self._counters.get("rtl_run_seconds", 0) + sample.seconds
+            for key, value in sample.traffic.items():
+                if (row := key.rpartition(".")[2]) in _ROWS:
+                    self._counters[f"sampled.{row}"] = self._counters.get(f"sampled.{row}", 0) + value
+            return sample.commits
         ran = run_in_legs(request, simulations, _reporter(tell, cost))
-        if ran.status.status == "diverged" and not wanted:
-            c = ran.commits[-1]
-            raise SimulationError(
-                "the commit is not the functional model's, from which a run in legs starts", where=f"rtl, instruction {c.seq} "
-                f"({c.instruction})", hint="run iss too, or give --rtl-jobs 1",
-            )  # fmt: skip
+        _check_known(ran.status.status == "diverged" and not wanted, ran.commits)
         self._evidence += ran.evidence
         self._account.add(ran)
         base = self._base
@@ -229,19 +238,23 @@ class RtlBackend:
         open, whose bank had none open, whose bank had another one open), "hbm_row_hit_rate" (hits of all beats),
         "hbm_refresh_cycles" (by which beats came later because of a refresh, summed over ports) and "hbm_refresh_share" (of the
         cycles of the ports that were used).
+        Of a sample: "sampled.commits", "sampled.of_commits", "sampled.cycles" (simulated), "sampled.estimate", "sampled.low",
+        "sampled.high" (cycles of the whole to its last commit, ends of their interval) and none that says cycles or traffic.
         """
-        counters = dict(self._counters)
+        counters = self._counters | (self._sample.counters() if self._options.rtl_sample else {})
         for space, ports in self._used.items():
             beats = sum(counters[f"{space}_{row}"] for row in _ROWS)
             if beats:
                 counters[f"{space}_row_hit_rate"] = counters[f"{space}_row_hits"] / beats
                 counters[f"{space}_refresh_share"] = counters[f"{space}_refresh_cycles"] / (len(ports) * counters["cycles"])
-        if counters.get("rtl_run_seconds"):
+        if counters.get("rtl_run_seconds") and "cycles" in counters:
             counters["rtl_cycles_per_second"] = counters["cycles"] / counters["rtl_run_seconds"]
         return counters
 
     def evidence(self) -> Evidence:
         """Return the launcher's records of every job so far."""
+        if self._options.rtl_sample:
+            return Evidence("sample", tuple(self._evidence), self._sample.words())
         return Evidence("bench", tuple(self._evidence), self._account.words(self._model))
 
     def close(self) -> None:
@@ -281,6 +294,16 @@ class RtlBackend:
             add(f"{kind}_{what}", value)
             if port:
                 add(f"hbm_port_bytes.{port}", value)
+
+
+def _check_known(unknown: bool, commits: Sequence[Commit]) -> None:
+    """Raise SimulationError if the last commit differs from what nobody but the legs' own model says."""
+    if unknown:
+        c = commits[-1]
+        raise SimulationError(
+            "the commit is not the functional model's, from which a run in legs starts", where=f"rtl, instruction {c.seq} "
+            f"({c.instruction})", hint="run iss too, or give --rtl-jobs 1",
+        )  # fmt: skip
 
 
 def _reporter(tell: Progress | None, cost: int) -> Callable[[int], None]:

@@ -25,6 +25,7 @@ DDR, STATE = 0, 1
 HBM_PORT_0 = 16
 """Numbers of spaces in the mix: STATE is the state registers, HBM_PORT_0 + p is port p, and on-chip memories have their own."""
 
+_MANY = 16
 _M1 = np.uint64(0x9E3779B97F4A7C15)
 _M2 = np.uint64(0xD6E8FEB86659FD93)
 _S = np.uint64(32)
@@ -90,13 +91,21 @@ def digest(space: int, offset: int, data: np.ndarray) -> int:
 
 def digest_blocks(space: int, blocks: Sequence[tuple[int, np.ndarray]]) -> int:
     """Digest of several blocks of one space: (offset, contiguous bytes) each."""
-    flat = [(offset, as_bytes(data)) for offset, data in blocks]
+    if not blocks:
+        return 0
+    flat = [(offset, data if data.dtype == np.uint8 and data.ndim == 1 else as_bytes(data)) for offset, data in blocks]
     for_target = target()
     if for_target is not None:
-        table = np.array([(offset, data.__array_interface__["data"][0], data.size) for offset, data in flat], np.int64)
+        table = np.empty((len(flat), 3), np.int64)
+        table[:, 0] = [offset for offset, _ in flat]
+        table[:, 2] = [data.size for _, data in flat]
+        if len(flat) > _MANY:  # of thousands of small blocks the bytes are copied sooner than their addresses are asked for
+            whole = np.concatenate([data for _, data in flat])
+            table[:, 1] = whole.__array_interface__["data"][0] + np.cumsum(table[:, 2]) - table[:, 2]
+        else:
+            flat = [(offset, np.ascontiguousarray(data)) for offset, data in flat]
+            table[:, 1] = [data.__array_interface__["data"][0] for _, data in flat]
         return _compiled(for_target)(space, table.__array_interface__["data"][0], len(flat))
-    if not flat:
-        return 0
     offsets = np.concatenate([np.arange(offset, offset + data.size, dtype=np.uint64) for offset, data in flat])
     return int(mix(space, offsets, np.concatenate([data for _, data in flat])).sum(dtype=np.uint64))
 

@@ -69,7 +69,7 @@ class GenerateRequest:
         date, command: stored in the result.
         folder: for memory images; None: a temporary one.
         host: folder for a C++ host program that answers the same prompt; needs "aux".
-        stop: rtl stops at its first commit that differs from iss. rtl_jobs: as `RunOptions`.
+        stop: rtl stops at its first commit that differs from iss. rtl_jobs, rtl_sample: as `RunOptions`.
         perplexity: tokens of the bundled text for measuring vm, the rounded golden and iss afterwards; 0: no measurement.
     """
 
@@ -93,14 +93,17 @@ class GenerateRequest:
     perplexity: int = 0
     stop: bool = True
     rtl_jobs: int = 1
+    rtl_sample: str = ""
 
     def __post_init__(self) -> None:
         """Raises FleetError if an engine is unknown, named twice, or lacks a device."""
-        if self.rtl_jobs > 1 and not self.stop:
+        if (self.rtl_jobs > 1 or self.rtl_sample) and not self.stop:
+            option = "--rtl" if self.rtl_sample else "--rtl-jobs"
             raise FleetError(
-                "a run in legs ends at its first commit that differs", where="--rtl-jobs",
-                hint="leave out --no-stop, or give --rtl-jobs 1",
+                "a run in legs ends at its first commit that differs", where=option, hint=f"leave out --no-stop, or {option}",
             )  # fmt: skip
+        if self.rtl_sample and "rtl" not in self.engines:
+            raise FleetError("a sample of rtl, which does not run", where="--rtl", hint="name rtl, or leave it out")
         if not self.engines:
             raise FleetError("no engine was named", where="engines", hint=f"name some of {', '.join(ENGINES)}")
         for name in self.engines:
@@ -304,7 +307,7 @@ class _Opened:
 
     def _device(self, name: str, request: GenerateRequest, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
-        options = RunOptions(memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs)
+        options = RunOptions(memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs, rtl_sample=request.rtl_sample)
         return DeviceSession(
             self.compiled.model, embedding, self.compiled.module, device_backend(name), folder / name, options,
             self.compiled.images, inside=name == "iss", head=self.compiled.head,
@@ -360,7 +363,8 @@ def _result(
         tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
         memory=request.memory, seed=request.seed, date=request.date, command=request.command, request=request.request,
     )  # fmt: skip
-    clocked = next((name for name in ("rtl", "iss") if name in outcome.last), None)
+    by_clock = ("iss",) if request.rtl_sample else ("rtl", "iss")  # a sample has no step on the clock
+    clocked = next((name for name in by_clock if name in outcome.last), None)
     costs, path, moved, position, plan = (), (), (), 0, {}
     engines = outcome.engines
     if compiled is not None and device is not None and clocked is not None and group is not None:

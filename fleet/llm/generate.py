@@ -218,7 +218,7 @@ class Contest:
                 if lane.error is not None:
                     return
                 self._expect(lane)
-            lane.logits.append(lane.last.logits)
+            self._keep_logits(lane)
 
         self._guarded(lane, work)
         if lane is self._lanes[-1]:
@@ -227,17 +227,22 @@ class Contest:
     def _decode_step(self, lane: _Lane, token: int, tensors: Sequence[str]) -> None:
         self._expect(lane)
         lane.decode.append(lane.session.step([token], tensors))
-        lane.logits.append(lane.last.logits)
+        self._keep_logits(lane)
+
+    def _keep_logits(self, lane: _Lane) -> None:
+        if not lane.session.sampled:
+            lane.logits.append(lane.last.logits)
 
     def _row(self, token: int) -> None:
-        alive = [lane for lane in self._lanes if lane.error is None]
+        alive = [lane for lane in self._lanes if lane.error is None and not lane.session.sampled]
         own = {lane.name: lane.last.argmax for lane in alive}
         row = TokenRow(
             len(self._rows), alive[0].session.position, token, self._text.token_text(token), own,
             {name: self._text.token_text(t) for name, t in own.items()}, {lane.name: _margin(lane.last.logits) for lane in alive},
         )  # fmt: skip
         self._rows.append(row)
-        self._watch.token(row, {lane.name: lane.decode[-1] for lane in alive if lane.decode})
+        ran = [lane for lane in self._lanes if lane.error is None]
+        self._watch.token(row, {lane.name: lane.decode[-1] for lane in ran if lane.decode})
 
     def _lane(self, name: str) -> _Lane | None:
         return next((lane for lane in self._lanes if lane.name == name), None)
@@ -256,10 +261,11 @@ class Contest:
             return
         pairs = list(zip((*iss.prefill, *iss.decode), (*rtl.prefill, *rtl.decode), strict=False))
         for number, (mine, other) in enumerate(pairs[self._bits.steps :], self._bits.steps):
-            self._bits.compare(number, mine, other)
+            self._bits.compare(number, mine, other, sampled=rtl.session.sampled)
             if self._bits.divergence is not None:
                 # The hardware stopped here, so its memory still holds the instruction's result.
-                self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
+                if not rtl.session.sampled:
+                    self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
                 rtl.error = "stopped at the first commit that differs from iss"
                 return
 
@@ -269,7 +275,7 @@ class Contest:
             return
         shared = [row.token for row in self._rows]
         for lane in self._lanes:
-            if lane.error is not None:
+            if lane.error is not None or lane.session.sampled:
                 continue
             choices = [row.own.get(lane.name, -1) for row in self._rows]
             differs = next((i for i, (a, b) in enumerate(zip(choices, shared, strict=True)) if a != b), None)
@@ -320,7 +326,7 @@ class Contest:
             return "fail", tuple(reasons)
         if not judged:
             return "nothing compared", ("no two engines that must agree ran: name iss and rtl, or vm and riscv or iss",)
-        return "pass", ()
+        return "pass", tuple(f"{lane.name}: {lane.session.cut}" for lane in self._lanes if lane.session.sampled)
 
     def _compare(self, other: str, reference: str, kind: Kind, least: float | None, question: str) -> GenerationComparison | None:
         a, b = self._lane(reference), self._lane(other)
@@ -391,6 +397,7 @@ class _Bits:
 
     def __init__(self) -> None:
         self.steps = self.commits = self.bytes = 0
+        self.sampled = False
         self.divergence: Divergence | None = None
         self.reasons: list[str] = []
 
@@ -398,11 +405,16 @@ class _Bits:
     def equal(self) -> bool:
         return self.commits > 0 and not self.reasons
 
-    def compare(self, number: int, mine: TokenStep, other: TokenStep) -> None:
-        self.steps += 1
-        if len(mine.ran.commits) != len(other.ran.commits) and other.ran.argmax >= 0:
-            self._fail(number, None, f"{len(other.ran.commits)} commits, expected {len(mine.ran.commits)}")
-        for a, b in zip(mine.ran.commits, other.ran.commits, strict=False):
+    def compare(self, number: int, mine: TokenStep, other: TokenStep, *, sampled: bool = False) -> None:
+        """sampled: the other side has commits of a sample, which are compared, and no others."""
+        self.steps, self.sampled = self.steps + 1, sampled
+        expected = mine.ran.commits
+        if sampled:
+            drawn = {c.seq for c in other.ran.commits}
+            expected = tuple(c for c in expected if c.seq in drawn)
+        if len(expected) != len(other.ran.commits) and (sampled or other.ran.argmax >= 0):
+            self._fail(number, None, f"{len(other.ran.commits)} commits, expected {len(expected)}")
+        for a, b in zip(expected, other.ran.commits, strict=False):
             self.commits += 1
             self.bytes += a.bytes_written
             if (a.seq, a.instruction, a.digest, a.bytes_written, a.result) != (
@@ -423,7 +435,8 @@ class _Bits:
     def comparison(self) -> GenerationComparison:
         verdict: Verdict = "fail" if self.reasons else "pass" if self.commits else "nothing compared"
         reasons = tuple(self.reasons) or (() if self.commits else ("no commit was compared",))
-        question = "Is the hardware right? Every digest and result at every commit of every step."
+        which = "the commits of a sample" if self.sampled else "every commit"
+        question = f"Is the hardware right? Every digest and result at {which} of every step."
         return GenerationComparison("rtl-vs-iss", "bits", "iss", "rtl", question, verdict, reasons, 0, self.commits, self.bytes)
 
 

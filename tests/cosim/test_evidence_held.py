@@ -153,3 +153,16 @@ def test_evidence_is_stored_with_a_trace(honest: tuple[Trace, int], tmp_path: Pa
     trace.save(tmp_path / "trace.npz")
     assert (loaded := Trace.load(tmp_path / "trace.npz")) == trace
     assert without_evidence(Named("rtl"), loaded, before) is None, "as long as this process holds what was launched"
+
+
+def test_a_sample_has_its_own_commits_and_no_clock(honest: tuple[Trace, int]) -> None:
+    trace, before = honest
+    bare = [replace(c, start=None, end=None, cycles={}) for c in trace.commits]
+    sampled = replace(trace, commits=bare, counters={}, evidence=replace(trace.evidence, kind="sample"))
+    rtl = Named("rtl")
+    assert without_evidence(rtl, sampled, before) is None
+    says = "counts the cycles of a run, and its simulation ran a sample"
+    assert without_evidence(rtl, replace(sampled, counters={"cycles": 650.0}), before) == says
+    assert without_evidence(rtl, replace(sampled, commits=bare[:-1]), before) == "gave back 4 commits, its simulation wrote 5"
+    wrong = [*bare[:-1], replace(bare[-1], digest=1)]
+    assert "its trace says digest" in (without_evidence(rtl, replace(sampled, commits=wrong), before) or "")

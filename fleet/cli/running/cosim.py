@@ -21,6 +21,7 @@ from fleet.cli.model import (
     riscv_choice,
     riscv_options,
     rtl_jobs_option,
+    rtl_sample_option,
     say_widened,
 )
 from fleet.cli.progress import ProgressLine
@@ -160,6 +161,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     help="An earlier report's folder: say what changed since (default: the one replaced).",
 )
 @rtl_jobs_option
+@rtl_sample_option
 @click.option("--no-stop", is_flag=True, help="Run hardware to its end, also behind its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="Verdict and figures as JSON on standard output, nothing else.")
 def command(
@@ -183,6 +185,7 @@ def command(
     folder: Path | None,
     since: Path | None,
     rtl_jobs: int,
+    rtl_sample: str,
     no_stop: bool,
     machine: bool,
 ) -> int:
@@ -208,7 +211,7 @@ def command(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
         request=own_request(),
         lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device)), riscv=riscv, stop=not no_stop,
-        rtl_jobs=rtl_jobs,
+        rtl_jobs=rtl_jobs, rtl_sample=rtl_sample,
     )  # fmt: skip
     result = co_simulate(loaded, truth, names, options, machine, folder)
     files = store(result, folder, before) if folder else {}

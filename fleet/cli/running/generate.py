@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.cli.model import riscv_choice, riscv_options, rtl_jobs_option
+from fleet.cli.model import riscv_choice, riscv_options, rtl_jobs_option, rtl_sample_option
 from fleet.cli.progress import ProgressLine
 from fleet.cli.request import own_request
 from fleet.errors import ExitCode
@@ -73,13 +73,14 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
               help="Write a C++ host program that answers the same prompt into this folder.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
 @rtl_jobs_option
+@rtl_sample_option
 @click.option("--no-stop", is_flag=True, help="Run a step of rtl to its end, also behind its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str | None, shape: str | None, prompt: str | None, engines: str, device: str | None, memory: str, tokens: int,
     temperature: float, top_k: int, top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str,
     sequence: str, chunk: int, positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
-    folder: Path | None, rtl_jobs: int, no_stop: bool, machine: bool,
+    folder: Path | None, rtl_jobs: int, rtl_sample: str, no_stop: bool, machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
     from dataclasses import replace
@@ -109,7 +110,7 @@ def command(
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=str(asked or ""),
         request=asked,
         host=host,
-        perplexity=perplexity, stop=not no_stop, rtl_jobs=rtl_jobs,
+        perplexity=perplexity, stop=not no_stop, rtl_jobs=rtl_jobs, rtl_sample=rtl_sample,
     )  # fmt: skip
     loaded = load_shape(shape, group=int(group), seed=seed) if shape else load_model(str(spec))
     for place in (folder, host):
@@ -220,6 +221,7 @@ def _print_end(result: GenerationResult) -> None:
     for reason in result.reasons:
         click.echo(f"  {reason}")
     for e in result.engines:
-        if e.cut:
+        if e.cut and f"{e.name}: {e.cut}" not in result.reasons:
             click.echo(f"{e.name}: {e.cut}")
-    click.echo(f"verdict: {result.verdict.upper()}")
+    sampled = next((f" ({e.name}: a sample)" for e in result.engines if "sampled.commits" in e.counters), "")
+    click.echo(f"verdict: {result.verdict.upper()}{sampled}")

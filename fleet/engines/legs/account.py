@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from fleet.engines.legs.run import LegsRan
+from fleet.engines.legs.run import LegsRan, SampleRan
 
 _PLACES = 6
 """Most cuts that are named."""
@@ -54,3 +55,68 @@ class CutAccount:
             "every commit, and memory and declared state behind each leg; hidden state: overlap of "
             f"{self.fewest} instructions or more ({same}), not covered: what takes longer to build up than a leg; {clock}"
         )
+
+
+@dataclass
+class SampleAccount:
+    """Adds up the sampled runs of one engine: runs, commits in RTL and all, stretches, the estimate and its variance.
+
+    alike: calls that only their instruction's own estimate stands for; alike_cycles: theirs. diverged: whether a run did.
+    """
+
+    runs: int = 0
+    commits: int = 0
+    of: int = 0
+    stretches: int = 0
+    simulated: int = 0
+    cycles: float = 0.0
+    square: float = 0.0
+    groups: int = 0
+    alike: int = 0
+    alike_cycles: float = 0.0
+    diverged: bool = False
+
+    def add(self, ran: SampleRan) -> None:
+        """Add a run."""
+        self.runs, self.commits, self.of = self.runs + 1, self.commits + len(ran.commits), self.of + ran.of
+        self.stretches, self.simulated = self.stretches + ran.stretches, self.simulated + ran.cycles
+        if ran.estimate is None:
+            self.diverged = True
+            return
+        e = ran.estimate
+        self.cycles, self.square, self.groups = self.cycles + e.cycles, self.square + e.half**2, self.groups + e.groups
+        self.alike, self.alike_cycles = self.alike + e.alike, self.alike_cycles + e.share * e.cycles
+
+    def counters(self) -> dict[str, float]:
+        """Figures of the sample; none has the name of a figure of a whole run."""
+        found: dict[str, float] = {"sampled.commits": self.commits, "sampled.of_commits": self.of, "sampled.cycles": self.simulated}
+        if self.runs and not self.diverged:
+            half = math.sqrt(self.square)
+            found |= {"sampled.estimate": self.cycles, "sampled.low": self.cycles - half, "sampled.high": self.cycles + half}
+        return found
+
+    def words(self) -> str:
+        """One line; empty if nothing ran."""
+        if not self.runs:
+            return ""
+        text = (
+            f"sampled: bits: {_share(self.commits / self.of)} of commits in RTL ({self.commits:,} of {self.of:,}, in "
+            f"{self.stretches} stretches), all on iss"
+        )
+        if self.diverged:
+            return text
+        half = math.sqrt(self.square)
+        text += (
+            f"; cycles of the whole, to the last commit: {self.cycles:,.0f} estimated, 95 % interval {self.cycles - half:,.0f} to "
+            f"{self.cycles + half:,.0f}, from {self.simulated:,} simulated, warm-ups included"
+        )
+        if self.alike:
+            text += (
+                f"; {_share(self.alike_cycles / self.cycles)} of them by the cost model: none like {self.alike} of the "
+                "instructions is in the sample"
+            )
+        return text
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"

@@ -28,6 +28,13 @@ class CourseState:
     inside: dict[str, np.ndarray]
 
 
+def put(state: CourseState, memory: MappedMemory) -> None:
+    """Bring memory, which has the images that all legs share, into a state."""
+    state.images.put(memory)
+    for space, data in state.inside.items():
+        memory.view(space, 0, data.size)[:] = data
+
+
 class Course:
     """The model's memory at one instruction after the other.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
@@ -37,6 +37,11 @@ class Leg:
     def warm_up(self) -> int:
         """Number of calls before its own, which only warm up."""
         return self.own - self.first
+
+
+def warmed(total: Sequence[int], start: int) -> int:
+    """Return the first call that a leg from `start` on may count as its own. total: cycles before each call, and of all."""
+    return max(start + WARM_UP, bisect_left(total, total[start] + _WARM_CYCLES))
 
 
 def plan_legs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,10 +12,11 @@ from pathlib import Path
 
 from fleet.engines.backend import Snapshot
 from fleet.engines.evidence import JobEvidence
-from fleet.engines.legs.course import Course, CourseState
+from fleet.engines.legs.course import Course, CourseState, put
 from fleet.engines.legs.pages import Pages, Stray, load_overlay, save_overlay
 from fleet.engines.legs.plan import SHORTEST, Leg, plan_legs
 from fleet.engines.legs.pool import Simulations
+from fleet.engines.legs.sample import SampleChoice, SampledCalls, SampleEstimate
 from fleet.engines.rtl_sim.arrays import Files, KeptState
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.job import Job, JobStatus
@@ -22,7 +24,7 @@ from fleet.engines.rtl_sim.process import LostSimulationError, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import JobOfLeg, Segment
 from fleet.engines.trace import Commit
-from fleet.errors import FleetError
+from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec_binary import BLOCK, TASKS
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
@@ -106,6 +108,80 @@ class _Ran:
     records: tuple[CommitRecord, ...]
 
 
+@dataclass(frozen=True)
+class SampleRan:
+    """Result of a sampled run. Memory is then as the functional model leaves it.
+
+    commits: of the calls that were simulated, in program order; their clocks are those of their legs, and they are given without.
+    Up to the first that is not the expected one, where there is one (`diverged`). of: number of all calls.
+    seconds, cycles, traffic: of the simulations, with warm-ups. stretches: how many were simulated. estimate: None if it diverged.
+    """
+
+    commits: tuple[Commit, ...]
+    of: int
+    evidence: tuple[JobEvidence, ...]
+    diverged: bool
+    seconds: float
+    cycles: int
+    traffic: Mapping[str, int]
+    stretches: int
+    estimate: SampleEstimate | None
+
+
+def run_sample(
+    request: LegRequest, choice: SampleChoice, simulations: Simulations, progress: Callable[[int], None] | None = None
+) -> SampleRan:
+    """Simulate a sample of the calls, each stretch from the functional model's state and compared with it as a leg is.
+
+    Raises what `run_in_legs` raises, and DeviceError where the set does not say where its RTL keeps its state.
+    """
+    r, calls = request, _resolved(request)
+    if not r.inside.whole(r.device):
+        raise DeviceError(
+            "a stretch cannot start in the middle: the set does not say where its RTL keeps its state", where=r.device.name,
+            hint="leave out --rtl",
+        )  # fmt: skip
+    fetches = {b.first + n for b in r.binaries for n in range(0, b.count, TASKS)}
+    sampled = SampledCalls(r.instruction_set, r.device, calls, [_cost(r, c) for c in calls], fetches, r.model)
+    stretches = sampled.stretches(*_places(r))
+    begun: list[_Begun] = []
+    ran: list[_Ran] = []
+    drawn: list[Leg] = []
+    legs = sampled.draw(choice, stretches)
+    while True:
+        run = _LegRun(replace(r, folder=r.folder / f"{len(drawn)}"), simulations, progress, legs)
+        end = run.apart()
+        count, drawn = run.last + 1, drawn + legs
+        begun, ran = begun + run.begun[:count], ran + [run.ran[n] for n in range(count)]
+        estimate = None if ran[-1].status.status == "diverged" else sampled.estimate(_times(begun, ran))
+        if estimate is None or choice.unit != "ci":
+            break
+        wider = 2 * estimate.half / estimate.cycles / choice.amount
+        more = max(1, min(len(drawn), math.ceil(len(drawn) * (wider * wider - 1))))
+        legs = sampled.draw(choice, stretches, drawn, more) if wider > 1 else []
+        if not legs:
+            break
+    put(end, r.memory)
+    order = sorted(range(len(ran)), key=lambda n: begun[n].leg.own)
+    own = [replace(c, start=None, end=None, cycles={}) for n in order for c in ran[n].commits[begun[n].leg.warm_up :]]
+    traffic: Counter[str] = Counter()
+    for one in ran:
+        traffic.update(one.status.traffic)
+    return SampleRan(
+        tuple(own), len(calls), tuple(ran[n].evidence for n in order), estimate is None, sum(one.status.seconds for one in ran),
+        sum(one.status.cycles for one in ran), traffic, len(ran), estimate,
+    )  # fmt: skip
+
+
+def _times(begun: Sequence[_Begun], ran: Sequence[_Ran]) -> list[dict[int, int]]:
+    """Return, for each stretch, the cycles from the commit before each of its calls to its own."""
+    found: list[dict[int, int]] = []
+    for b, one in zip(begun, ran, strict=True):
+        ends = [0, *(record.end for record in one.records)]
+        found.append({b.leg.first + n: ends[n + 1] - ends[n] for n in range(b.leg.warm_up, b.leg.end - b.leg.first)})
+    return found
+
+
 def run_in_legs(request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None = None) -> LegsRan:
     """Run the calls in legs, and compare each with the functional model.
 
@@ -119,12 +195,16 @@ def run_in_legs(request: LegRequest, simulations: Simulations, progress: Callabl
 
 
 class _LegRun:
-    def __init__(self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None) -> None:
+    """legs: to simulate, in order; None: such as cut the whole run."""
+
+    def __init__(
+        self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None,
+        legs: Sequence[Leg] | None = None,
+    ) -> None:  # fmt: skip
         self.request, self.simulations, self.progress = request, simulations, progress
-        calls = resolved(request.instruction_set, request.device, request.calls, registers_in(request.device, request.memory))
-        self.costs = [self._cost(c) for c in calls]
-        whole = request.inside.whole(request.device)
-        self.legs = plan_legs(self.costs, request.jobs if whole else 1, *_places(request), shortest=request.shortest)
+        self.costs = [_cost(request, c) for c in _resolved(request)]
+        jobs = request.jobs if request.inside.whole(request.device) else 1
+        self.legs = tuple(legs or ()) or plan_legs(self.costs, jobs, *_places(request), shortest=request.shortest)
         self.course = Course(request.instruction_set, request.device, request.memory, request.calls, refusals=request.refusals)
         self.done: queue.SimpleQueue[tuple[int, _Ran | BaseException]] = queue.SimpleQueue()
         self.cycles = [0] * len(self.legs)
@@ -136,6 +216,23 @@ class _LegRun:
         self.failed: dict[int, BaseException] = {}
 
     def run(self) -> LegsRan:
+        """Simulate the legs, which cut the whole run."""
+        try:
+            self._simulate()
+            return self._whole()
+        finally:
+            self.course.close()
+
+    def apart(self) -> CourseState:
+        """Simulate the legs, which need not be next to each other. Returns the model's state behind the whole run."""
+        try:
+            self._simulate()
+            self.course.to(len(self.request.calls))
+            return self.course.state()
+        finally:
+            self.course.close()
+
+    def _simulate(self) -> None:
         threads = ThreadPoolExecutor(self.request.jobs, "leg")
         try:
             for leg in self._starts():
@@ -154,11 +251,11 @@ class _LegRun:
             # A leg that repeats the instruction at fault may have failed before the leg whose own it is.
             if (first := min(self.failed, default=self.last + 1)) <= self.last:
                 raise self.failed[first]
-            return self._whole()
         finally:
+            last = self.last
             self._stop_behind(-1)
             threads.shutdown(wait=True, cancel_futures=True)
-            self.course.close()
+            self.last = last
 
     def _take(self, number: int, outcome: _Ran | BaseException) -> None:
         """Compare what a leg left; the earliest that fails or diverges ends those behind it."""
@@ -179,13 +276,6 @@ class _LegRun:
         self.simulations.kill(self.last)
 
     # Of the model's course
-
-    def _cost(self, call: Call) -> int:
-        r = self.request
-        cls = r.instruction_set.instructions[call.instruction]
-        if r.refusals and cls.legal(r.device, call.fields):
-            return 0  # it is refused at once
-        return cls.expected_cycles(r.device, call.fields, r.model.partition(":")[0]) or cls.cost(r.device, call.fields)
 
     def _starts(self) -> Iterator[_Begun]:
         """Take the model to each leg's start and end, in order; a leg can run as soon as its end is known."""
@@ -343,6 +433,20 @@ class _LegRun:
         return LegsRan(
             tuple(commits), tuple(records), status, tuple(r.evidence for r in jobs), self.legs[: self.last + 1], agreed
         )  # fmt: skip
+
+
+def _resolved(request: LegRequest) -> Sequence[Call]:
+    before = registers_in(request.device, request.memory)
+    return resolved(request.instruction_set, request.device, request.calls, before)
+
+
+def _cost(request: LegRequest, call: Call) -> int:
+    """Cycles of a call, by its instruction's estimate."""
+    cls = request.instruction_set.instructions[call.instruction]
+    if request.refusals and cls.legal(request.device, call.fields):
+        return 0  # it is refused at once
+    model = request.model.partition(":")[0]
+    return cls.expected_cycles(request.device, call.fields, model) or cls.cost(request.device, call.fields)
 
 
 def _places(request: LegRequest) -> tuple[set[int], set[int]]:

@@ -66,7 +66,7 @@ class DeviceSession(GenerationSession):
             module: `model` compiled.
             backend: opened here, closed by `close`.
             folder: for the files of the memory and the simulation; created here.
-            options: "memory" and "seed" are used.
+            options: "memory", "seed", "rtl_jobs" and "rtl_sample" are used.
             images: from `load_images`, if another session shares them.
             head: [channels, vocabulary] if the graph ends before the head and the host multiplies.
             inside: provide inner values of nodes. The step then runs node by node, which would change cycle counts on hardware.
@@ -77,7 +77,7 @@ class DeviceSession(GenerationSession):
         super().__init__(model, embedding)
         self.name = backend.name
         self.module, self.backend = module, backend
-        self._memory_model = options.memory
+        self._memory_model, self.sampled = options.memory, bool(options.rtl_sample) and backend.name == "rtl"
         self.seq = 0
         self._open, self._inside, self._head = False, inside, head
         self._expected: Sequence[Commit] = ()
@@ -131,8 +131,8 @@ class DeviceSession(GenerationSession):
             if isinstance(self.backend, Stoppable):
                 self.backend.expect(self._expected)
             commits, kept = list(self.backend.execute(calls, self.seq, binaries)), {}
-        stopped = 0 < len(commits) < len(calls) and len(self._expected) == len(calls)
-        if len(commits) != len(calls) and not stopped:
+        stopped = not self.sampled and 0 < len(commits) < len(calls) and len(self._expected) == len(calls)
+        if len(commits) != len(calls) and not stopped and not self.sampled:
             raise DeviceError(f"{len(calls)} instructions, {len(commits)} commits", where=f"engine {self.name}")
         self.seq += len(calls)
         after = self.backend.counters()
@@ -149,7 +149,7 @@ class DeviceSession(GenerationSession):
             return RanStep(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
         result = commits[-1].result
-        if stopped:  # the logits are meaningless and are not used
+        if stopped or self.sampled:  # the logits are meaningless and are not used
             return RanStep(np.zeros_like(logits), -1, clock, tuple(commits), kept, counters)
         if result is None:
             raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")

@@ -106,9 +106,11 @@ class GenerationSession(ABC):
         position: tokens in the cache.
         capacity: maximum number of tokens, limited by the plan and by learned positions.
         chunk: maximum number of new tokens per step.
+        sampled: whether it runs a sample of each step's instructions: its commits are theirs, and it has no logits of its own.
     """
 
     name: str
+    sampled: bool = False
 
     def __init__(self, model: ModelGraph, embedding: Embedding) -> None:
         self.model, self._embedding = model, embedding

@@ -26,7 +26,7 @@ class HeadRow:
         agreement: fraction of samples with the golden's class; None without a task.
         check: what it was compared with and the outcome, in words. check_verdict: "pass", "fail", "not proved", "info" or "".
         ratio: largest error / derived bound; None without a bound. ratio_op: the operation with that error.
-        evidence: "model", "bench" or "board"; "" if it did not run.
+        evidence: "model", "sample", "bench" or "board"; "" if it did not run.
         cycles, instructions: None if the engine counts none. elapsed_s: wall time.
         required: whether the user named it.
     """
@@ -110,8 +110,8 @@ def _check(comparison: Comparison) -> tuple[str, str]:
     if comparison.verdict == "nothing compared":
         return f"nothing compared with {reference}", "fail"
     if comparison.kind == "bits":
-        equal = sum(row.equal for row in comparison.commits)
-        return f"{equal:,} of {len(comparison.commits):,} commits = {reference} in every bit", comparison.verdict
+        equal, of = sum(row.equal for row in comparison.commits), " of a sample" * comparison.sampled
+        return f"{equal:,} of {len(comparison.commits):,} commits{of} = {reference} in every bit", comparison.verdict
     if comparison.kind == "bound":
         ok = sum(row.verdict not in {"fail", "not proved"} for row in comparison.operations)
         ways = comparison.ways

@@ -31,7 +31,9 @@ def proved(result: CosimResult) -> tuple[str, ...]:
 
 def _bits(c: Comparison) -> str:
     instructions = f"{count(len(c.commits))} {'commit' if len(c.commits) == 1 else 'commits'}, " if c.commits else ""
-    return f"{_name(c.other)} = {_name(c.reference)} in every bit: {instructions}{count(c.bytes)} bytes."
+    return (
+        f"{_name(c.other)} = {_name(c.reference)} in every bit{' of a sample' * c.sampled}: {instructions}{count(c.bytes)} bytes."
+    )
 
 
 def _bound(result: CosimResult, c: Comparison) -> str:

@@ -14,6 +14,8 @@ from fleet.sets.hbm0923.kernel._lanes import QUADS, VectorLanes, eight_columns, 
 from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
 
 _MAX_UNITS = 4
+_AHEAD = 256
+"""Bytes of a stream that are asked for ahead of time: there are as many streams as channels, more than the processor follows."""
 _FACTORS = 8
 """Groups whose scales are read at a time."""
 ARGUMENTS = (
@@ -70,13 +72,19 @@ def _fill_tile(
     # every stream once, into a place where that does not happen.
     with e.loop(0, lanes.block) as i:
         source, into = e.at(e.load(POINTER, pointers, e.scaled(i, 8), align=8), offset), e.at(staging, e.scaled(i, row))
+        # Into the second cache: in the first the streams would evict each other.
+        ahead = e.at(source, e.number(_AHEAD))
+        e.call("llvm.prefetch.p0", ir.VoidType(), ahead, *(ir.Constant(I32, n) for n in (0, 2, 1)))
         complete = b.icmp_signed("==", units, e.number(_MAX_UNITS))
         with b.if_else(complete) as (whole, part):
             with whole:
                 e.store(e.load(vector(I8, row), source), into, align=row)
-            with part, e.loop(0, units) as u:
-                at = e.scaled(u, UNIT // 2)
-                e.store(e.load(dwords, source, at), into, at, align=16)
+            with part, b.if_else(b.icmp_signed("==", units, e.number(_MAX_UNITS // 2))) as (half, less):
+                with half:
+                    e.store(e.load(vector(I8, row // 2), source), into, align=row // 2)
+                with less, e.loop(0, units) as u:
+                    at = e.scaled(u, UNIT // 2)
+                    e.store(e.load(dwords, source, at), into, at, align=16)
     with e.loop(0, units) as u, e.loop(0, lanes.vectors) as j:
         at = e.at(staging, b.add(e.scaled(u, UNIT // 2), e.scaled(j, row * lanes.width)))
         rows = [e.load(dwords, at, row * i, align=16) for i in range(lanes.width)]

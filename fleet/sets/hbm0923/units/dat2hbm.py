@@ -68,8 +68,8 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
         """Compute the writes. Bits stay unchanged: NaN keeps its payload."""
         x: Bits = o.source.load(memory).transpose(0, 2, 1, 3).reshape(o.heads, o.tokens, -1)[..., : o.channels]
         rows = np.ascontiguousarray(x if o.keys else x.transpose(0, 2, 1))
-        first = o.last if o.keys else 0
-        return [Write("hbm", at, rows[h, i - first].view(np.uint8), port) for port, at, h, i in o.blocks(device)]
+        pieces = rows.view(np.uint8).reshape(-1, rows.shape[2] * rows.itemsize)  # in the order of the blocks
+        return [Write("hbm", at, data, port) for (port, at, _, _), data in zip(o.blocks(device), pieces, strict=True)]
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:

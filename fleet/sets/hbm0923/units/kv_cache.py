@@ -70,9 +70,8 @@ class KvCache:
         size = self.head_bytes(ports)
         out = np.zeros((lines, ports, ceil_div(self.length, PIXEL_LANES) * PIXEL_LANES), np.float16)
         for port in range(ports):
-            raw = np.asarray(memory.view("hbm", self.base + head * self.head, size, port)).view("<f2")
-            rows = np.lib.stride_tricks.as_strided(raw, (lines, self.length), (self.line, 2), writeable=False)
-            out[:, port, : self.length] = rows
+            raw = np.asarray(memory.view("hbm", self.base + head * self.head, size, port))
+            out[:, port, : self.length] = np.ndarray((lines, self.length), "<f2", raw, strides=(self.line, 2))
         return out.reshape(lines * ports, -1)[: self.vectors]
 
     def strides(self, device: Device, names: tuple[str, str]) -> list[Refusal]:

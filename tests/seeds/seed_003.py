@@ -112,7 +112,7 @@ CHAPTERS = Group(
             "    def __dlpack_device__(self): return (2, 0)\n"
             "a.data = OnGpu()",
             "GPU",
-            "fleet launches no CUDA: what lies on a GPU must be brought to the host first (`.cpu()`)",
+            "arguments come from the host: bring what lies on a GPU there first (`.cpu()`)",
         ),
         works("12 CUDA source text", f'{_ADD}add.lower(a, b).text("cuda")', 'extern "C" __global__'),
         works("13 out=a+b; out=out+a -> 3.", f"{_TWICE}add(a, b)", "[[3. 3. 3.]\n [3. 3. 3.]]"),

@@ -17,8 +17,8 @@ from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
 
 PLACES: Mapping[str, str] = {
-    "host": "llvm-cpu", "cpu": "llvm-cpu", "llvm-cpu": "llvm-cpu", "gpu": "opencl", "opencl": "opencl", "cuda": "cuda", "riscv": "riscv",
-    "aarch64": "aarch64", "vm": "vm", "python": "vm", "interp": "interp",
+    "host": "llvm-cpu", "cpu": "llvm-cpu", "llvm-cpu": "llvm-cpu", "gpu": "opencl", "opencl": "opencl", "cuda": "cuda",
+    "riscv": "riscv", "aarch64": "aarch64", "vm": "vm", "python": "vm", "interp": "interp",
 }  # fmt: skip
 """Device of the source -> engine. What has no machine code runs on the VM where the device is the host."""
 

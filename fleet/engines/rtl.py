@@ -94,6 +94,7 @@ class RtlBackend:
         self._flavour: Flavour = flavour
         self._window = window
         self._shortest = shortest_leg
+        self._options = RunOptions()
         self._simulations: Simulations | None = None
         self._temporary: Scratch | None = None
         self._jobs = 0

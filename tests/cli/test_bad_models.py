@@ -17,7 +17,7 @@ HEAD = 'import numpy as np\n\n\ndef f(x: "float32[N, 4]"):\n'
     [
         ("    return x +\n", "5:15", ("not Python",)),
         ("    return np.rec.array(x)\n", "5:12", ("F205 numpy.rec is not supported", "`fleet help numpy` lists")),
-        ("    while True:\n        x = x + 1\n    return x\n", "6:17", ("F604 the program has more than 20000 operations",)),
+        ("    while True:\n        x = x + 1\n    return x\n", "6:13", ("F601 following the source takes more than 600000 steps",)),
         ("    return y\n", "5:12", ("`y` is not defined",)),
         ("    return f(x)\n", "5:12", ("`f` calls itself more than 200 calls deep",)),
         ("    return x @ x\n", "5:12", ("matmul", "(8, 4)")),
@@ -128,7 +128,7 @@ def test_a_model_file_can_run_no_code(tmp_path: Path, fleet: Fleet, refused: Ref
     assert not (tmp_path / "pwned").exists()
     (tmp_path / "a.py").write_text(f'def f(x: "float32[N, __import__({marker!r})]"):\n    return x\n')
     refused("run", "a.py:f", words=("a.py:1:10",), detail=2)
-    default = f"import numpy as np\n\n\ndef g(x, y=open({marker!r}, 'w')):\n    return x + y\n\n\n"
+    default = f"import numpy as np\n\n\ndef g(x, y=__import__('os').system('touch {marker}')):\n    return x + y\n\n\n"
     (tmp_path / "d.py").write_text(f'{default}def f(x: "float32[N, 4]"):\n    return g(x, 1)\n')
     ran = fleet("cosim", "d.py:f", "--engines", "vm,cpython")
     assert ran.code == 2

@@ -172,6 +172,8 @@ def examine() -> list[DoctorFinding]:
         _package("unicorn", "engines riscv and aarch64", _extra("riscv")),
         *(_package(p, "engine opencl", _extra("opencl", with_all=False), optional=True)
           for p in ("pyopencl", "pocl-binary-distribution")),
+        *(_package(p, "engine iree", _extra("iree", with_all=False), optional=True)
+          for p in ("iree-base-compiler", "iree-base-runtime")),
         *(_package(p, "engine cuda", _extra("cuda", with_all=False), optional=True) for p in ("cupy-cuda13x", "nvidia-cuda-nvrtc")),
         *(_package(p, "language models from files", _extra("llm"), optional=True)
           for p in ("gguf", "tokenizers")),

@@ -58,10 +58,8 @@ def _beside(driver: Driver, names: str) -> tuple[Signal, ...]:
 
 
 _SIDEBAND = (
-    *_beside(
-        "manager", "awsnoop awdomain awbar awunique awidunq awtrace awloop awmpam awnsaid awmmusecsid awmmusid awmmussid awmmussidv"
-    ),
-    *_beside("manager", "awmmussid awmmussidv awstashnid awstashniden awstashlpid awstashlpiden wpoison wtrace wack"),
+    *_beside("manager", "awsnoop awdomain awbar awunique awidunq awtrace awloop awmpam awnsaid awmmusecsid awmmusid awmmussid"),
+    *_beside("manager", "awmmussidv awstashnid awstashniden awstashlpid awstashlpiden wpoison wtrace wack"),
     *_beside("manager", "arsnoop ardomain arbar aridunq artrace arloop armpam arnsaid archunken armmusecsid armmusid rack"),
     *_beside("subordinate", "btrace bidunq bloop rpoison rtrace ridunq rloop rchunkv rchunknum rchunkstrb"),
 )

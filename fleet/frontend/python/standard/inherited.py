@@ -20,7 +20,7 @@ def _base(path: str, empty: Value) -> Class:
     kind = builtin.kind_of(empty)
     shown = () if kind in ("OrderedDict", "defaultdict") else ("__repr__",)  # these are shown with their class's name
     names = [*_SPECIAL, *shown, *builtin.methods(empty)]
-    return Class(kind, names={n: Partial(Library("fleet.inherited"), (path, n), binds=True) for n in names})
+    return Class(kind, names={n: Partial(Library("builtins.inherited"), (path, n), binds=True) for n in names})
 
 
 _EMPTY: Mapping[str, Callable[[], List | Dict]] = {
@@ -76,5 +76,5 @@ def _called(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapp
             return builtin.call(ev, node, items, name, rest, keywords)
 
 
-CALLS: Mapping[str, Callable[..., Value]] = {"fleet.inherited": _called}
+CALLS: Mapping[str, Callable[..., Value]] = {"builtins.inherited": _called}
 """Function -> what it does, of the evaluator, the call, its arguments and its keywords."""

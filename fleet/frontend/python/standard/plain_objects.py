@@ -61,7 +61,7 @@ _MOST = 1 << 16
 def _class(kind: type) -> Class:
     asked = [*_OPERATORS, *_NAMES[kind].split()]
     methods = [n for n in asked if callable(getattr(kind, n, None))]
-    return Class(kind.__name__, names={n: Partial(Library("fleet.held.called"), (n,), binds=True) for n in methods})
+    return Class(kind.__name__, names={n: Partial(Library("builtins.held.called"), (n,), binds=True) for n in methods})
 
 
 _CLASSES: Mapping[type, Class] = {kind: _class(kind) for kind in _NAMES}
@@ -164,7 +164,7 @@ KINDS: Mapping[str, type] = {path: made for path, made in _FUNCTIONS.items() if 
 """Path -> a class whose objects are held."""
 CALLS: Mapping[str, Callable[..., Value]] = {
     **{path: partial(_made, function, path) for path, function in _FUNCTIONS.items()},
-    "fleet.held.called": _called,
+    "builtins.held.called": _called,
     "csv.reader": partial(_rows, False),
     "csv.DictReader": partial(_rows, True),
 }

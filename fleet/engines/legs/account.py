@@ -101,7 +101,7 @@ class SampleAccount:
             return ""
         text = (
             f"sampled: bits: {_share(self.commits / self.of)} of commits in RTL ({self.commits:,} of {self.of:,}, in "
-            f"{self.stretches} stretches), all on iss"
+            f"{self.stretches} stretch{'es' if self.stretches != 1 else ''}), all on iss"
         )
         if self.diverged:
             return text

@@ -109,3 +109,33 @@ def test_a_file_that_changes_between_reading_and_running_is_found(folder: Path) 
     (folder / "table.csv").write_text(TABLE.replace("3", "5"))
     with pytest.raises(ModelError, match=r"table\.csv: has changed since the source was read"):
         CPYTHON.run(program, {}, RunOptions())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.save('new', np.ones(2))\nprint(np.load('new.npy'))",
+        "np.savez('new.npz', a=np.ones(2))\nprint(os.path.exists('new.npz'))",
+        "open('log', 'w').write('x')\ntry:\n    print(open('log').read())\nexcept FileNotFoundError:\n    print('lost')",
+        "Path('made').mkdir()\nprint(Path('made').exists())",
+        "np.savetxt('t.txt', np.ones(2))\nprint(np.loadtxt('t.txt'))",
+    ],
+)
+def test_what_the_source_has_written_is_not_taken_for_absent(folder: Path, text: str) -> None:
+    """Python would find it."""
+    with pytest.raises(SourceError, match="was written by the source, and what a source writes is left aside"):
+        script(folder, text)
+
+
+def test_a_folder_that_is_there_may_be_made_again(folder: Path) -> None:
+    program = script(folder, "os.makedirs('..', exist_ok=True)\nprint(np.load('../x.npy').shape)")
+    assert VM.run(program, {}, RunOptions()).meta["stdout"] == "(2, 3)\n"
+
+
+@pytest.mark.parametrize("options", ["encoding='latin-1'", "encoding='utf-8', errors='ignore'", "newline=''"])
+def test_a_text_is_read_as_utf_8(folder: Path, options: str) -> None:
+    (folder / "text.txt").write_bytes("é\r\n".encode())
+    with pytest.raises(SourceError, match="F506 a text file is read as UTF-8"):
+        script(folder, f"print(open('../text.txt', {options}).read())")
+    program = script(folder, "print(open('../text.txt', encoding='utf-8').read(), Path('../text.txt').read_text(encoding='UTF-8'))")
+    assert VM.run(program, {}, RunOptions()).meta["stdout"] == CPYTHON.run(program, {}, RunOptions()).meta["stdout"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from fleet.frontend.reading.evaluator import Evaluator
@@ -11,6 +12,7 @@ from fleet.frontend.reading.values import ObjectInstance, Value, words
 from fleet.ir.program import DataFile
 
 _MOST_TEXT = 1 << 24
+_UTF8 = ("utf-8", "utf8")
 PATH = "_path"
 """The attribute of a `pathlib.Path` that holds its text."""
 
@@ -46,9 +48,21 @@ def data(ev: Evaluator, node: ast.AST, value: Value) -> bytes:
     return content
 
 
+def write(ev: Evaluator, node: ast.AST, value: Value, *endings: str) -> None:
+    """Note that the source writes a file, or makes a folder, which is left aside. endings: what may be added to the name."""
+    path = Path(path_text(ev, node, value)).resolve()
+    if not path.is_dir():
+        ev.written |= {path, *(path.with_name(path.name + ending) for ending in endings)}
+
+
 def allowed(ev: Evaluator, node: ast.AST, name: str) -> Path:
-    """Return the absolute path of a file that a source may read. Raises SourceError F204 for one that lies elsewhere."""
+    """Return the absolute path of a file that a source may ask for.
+
+    Raises SourceError F204 for one that lies elsewhere, F506 for one that the source itself has written.
+    """
     path = Path(name).resolve()
+    if not ev.written.isdisjoint((path, *path.parents)):
+        ev.fail("F506", node, f"{name} was written by the source, and what a source writes is left aside", "keep it in a variable")
     below = (Path.cwd(), Path(ev.source.name).resolve().parent)
     if not any(path.is_relative_to(folder) for folder in below):
         hint = "a source reads files below its own folder and the working directory"
@@ -56,8 +70,15 @@ def allowed(ev: Evaluator, node: ast.AST, name: str) -> Path:
     return path
 
 
-def text_of(ev: Evaluator, node: ast.AST, value: Value) -> str:
-    """Return the content of a text file, with Python's line ends. Raises SourceError F607 for one that is too long."""
+def text_of(ev: Evaluator, node: ast.AST, value: Value, options: Mapping[str, Value] | None = None) -> str:
+    """Return the content of a text file in UTF-8, with Python's line ends.
+
+    options: keywords of `open`. Raises SourceError F506 for other encodings than UTF-8, F607 for a text that is too long.
+    """
+    given = {k: v for k, v in (options or {}).items() if v is not None}
+    coding, errors = given.pop("encoding", "utf-8"), given.pop("errors", "strict")
+    if given or not isinstance(coding, str) or coding.lower().replace("_", "-") not in _UTF8 or errors != "strict":
+        ev.fail("F506", node, "a text file is read as UTF-8, with no other options")
     content = data(ev, node, value)
     if len(content) > _MOST_TEXT:
         ev.fail("F607", node, f"a text file of more than {_MOST_TEXT} bytes", "np.load reads arrays of any size")

@@ -256,6 +256,8 @@ class Evaluator(Findings):
         """The `except`s that were followed, as file and line: "model.py:12"."""
         self.files: dict[Path, DataFile] = {}
         """The data files that were read, by path."""
+        self.written: set[Path] = set()
+        """What the source would have written: files, and folders that were not there."""
         self.decided: SourceError | None = None
         self.python_generators: weakref.WeakKeyDictionary[ObjectInstance, random.Random] = weakref.WeakKeyDictionary()
         self.shadows: weakref.WeakKeyDictionary[TracedArray, np.ndarray] = weakref.WeakKeyDictionary()

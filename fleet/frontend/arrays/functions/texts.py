@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of, to_array
 from fleet.frontend.arrays.making import check_size
-from fleet.frontend.reading.data_files import is_path, text_of
+from fleet.frontend.reading.data_files import is_path, text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
 from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, words
@@ -93,6 +93,7 @@ def _savetxt(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Map
     """`savetxt` of known numbers into an `io.StringIO`; a file is not written."""
     into = args[0] if args else None
     if is_path(into):
+        write(ev, node, into)
         return None
     if not isinstance(into, List) or into.kind != "StringIO" or len(args) < 2 or keywords.keys() - _WRITERS:
         ev.fail("F506", node, "savetxt with these arguments is not supported", "write into an io.StringIO, or print")

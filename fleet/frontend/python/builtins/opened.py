@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from fleet.frontend.python.builtins.record import Builtin
-from fleet.frontend.reading.data_files import path_text, text_of
+from fleet.frontend.reading.data_files import text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import List, Value
 
@@ -17,8 +17,9 @@ def opened(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
     if not isinstance(mode, str) or "b" in mode or "+" in mode:
         ev.fail("F506", node, "open with this mode is not supported", "text is read; np.load reads arrays")
     if "r" in mode:
-        return List(list(text_of(ev, node, given["file"]).splitlines(keepends=True)), "StringIO")
-    path_text(ev, node, given["file"])
+        options = {k: v for k, v in given.items() if k in ("encoding", "errors", "newline")}
+        return List(list(text_of(ev, node, given["file"], options).splitlines(keepends=True)), "StringIO")
+    write(ev, node, given["file"])
     return List([], "StringIO")
 
 

@@ -7,6 +7,7 @@ What a source writes is left aside: a model makes no files.
 from __future__ import annotations
 
 import ast
+import io
 import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from fleet.frontend.arrays.making import check_size
 from fleet.frontend.python.builtins.opened import opened
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.reading.data_files import PATH, allowed, data, is_path, path_text, text_of
+from fleet.frontend.reading.data_files import PATH, allowed, data, is_path, path_text, text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
@@ -38,16 +39,16 @@ def _load(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappin
     """`np.load` of an array, or of an archive of arrays."""
     if len(args) != 1 or keywords.keys() - {"allow_pickle", "mmap_mode"}:
         ev.fail("F506", node, "np.load with these arguments is not supported", "give a path")
-    data(ev, node, args[0])
-    path = allowed(ev, node, path_text(ev, node, args[0]))
+    name = PurePosixPath(path_text(ev, node, args[0])).name
+    content = data(ev, node, args[0])
     try:
-        loaded = np.load(path, allow_pickle=False)
+        loaded = np.load(io.BytesIO(content), allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return _constant(ev, node, loaded)
         with loaded:
             arrays: dict[str, Value] = {name: ForeignArray(loaded[name]) for name in loaded.files}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        ev.fail("F703", node, f"np.load of {path.name}: {error}", "files of numbers are read, without pickles")
+        ev.fail("F703", node, f"np.load of {name}: {error}", "files of numbers are read, without pickles")
     made = ObjectInstance(Class("NpzFile"), {"files": List(list(arrays)), "_arrays": Dict(arrays)})
     made.kind.names |= {n: Partial(Library(f"numpy.lib.NpzFile.{n}"), (made,)) for n in _OF_ARCHIVE}
     return made
@@ -100,6 +101,7 @@ def _nothing(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Ma
     """What saves arrays or makes folders."""
     if not args or not is_path(args[0]):
         ev.fail("F506", node, "saving into this is not supported", "give a path: what is saved is left aside")
+    write(ev, node, args[0], ".npy", ".npz")
     return None
 
 
@@ -142,14 +144,15 @@ def _of_path(name: str, ev: Evaluator, node: ast.Call, args: Sequence[Value], ke
         case "with_suffix" | "with_name":
             return _made(str(getattr(PurePosixPath(text), name)(path_text(ev, node, rest[0]))))
         case "read_text":
-            return text_of(ev, node, own)
+            return text_of(ev, node, own, {**dict(zip(("encoding", "errors"), rest, strict=False)), **keywords})
         case "read_bytes":
             return data(ev, node, own)
         case "open":
             return opened(ev, node, [own, *rest], dict(keywords))
         case "exists" | "is_file" | "is_dir":
             return _asked(name, ev, node, [own], keywords)
-        case _:  # mkdir, write_text, unlink: nothing is written
+        case _:  # mkdir, write_text, touch
+            write(ev, node, own)
             return None
 
 
@@ -186,7 +189,7 @@ CALLS: Mapping[str, Callable[..., Value]] = {
     **{f"os.path.{n}": partial(_asked, n) for n in ("exists", "isfile", "isdir")},
     **{f"os.path.{n}": _absolute for n in ("abspath", "realpath")},
     "os.path.join": _joined,
-    "os.fspath": partial(_of_text, "normpath"),
+    "os.fspath": lambda ev, node, args, _keywords: path_text(ev, node, args[0]),
     **{f"os.path.{n}": partial(_of_text, n) for n in ("basename", "dirname", "normpath")},
     "os.getcwd": lambda *_given: os.getcwd(),
 }

@@ -1,4 +1,8 @@
-"""The shape of a language model: everything except its weights and its tokenizer."""
+"""The shape of a language model: everything except its weights and its tokenizer.
+
+`ModelConfig` says what is computed; the family that a file names decides no more. What can be folded into weights when they are
+read is no part of it (`fleet.llm.files.naming`): factors of embeddings, residuals, scores, logits; norms that store gamma - 1.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fleet.errors import ModelError
+from fleet.llm.chat import TEMPLATES
 
 ARCHITECTURES = ("llama", "qwen2", "chatglm2", "gpt2")
 
@@ -25,11 +30,31 @@ _LIMITS: Mapping[str, tuple[int, int]] = {
 """Inclusive limits. Far above any model of these architectures, but low enough that a product of a few stays below 2^63."""
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
-    "architecture": ARCHITECTURES,
     "norm": ("rms", "layer"),
-    "activation": ("silu", "gelu"),
-    "chat": ("plain", "chatml"),
+    "norm_place": ("before", "after", "both"),
+    "qk_norm": ("", "head", "all"),
+    "parallel": ("", "one", "two"),
+    "activation": ("silu", "gelu_tanh", "gelu", "relu", "relu2"),
+    "chat": ("plain", *TEMPLATES),
 }
+
+
+@dataclass(frozen=True)
+class Rope:
+    """One way to rotate: how far the pairs of a head turn.
+
+    Attributes:
+        frequencies: of every pair, in radians a position.
+        magnitude: factor of cosines and sines, so that scores are multiplied by its square.
+    """
+
+    frequencies: tuple[float, ...]
+    magnitude: float = 1.0
+
+    @classmethod
+    def of_base(cls, base: float, rotary: int) -> Rope:
+        """Return the plain one: pair i turns by base ** (-2 i / rotary)."""
+        return cls(tuple(base ** (-2.0 * i / rotary) for i in range(rotary // 2)))
 
 
 @dataclass(frozen=True)
@@ -37,8 +62,7 @@ class ModelConfig:
     """A decoder-only transformer.
 
     Attributes:
-        architecture: "llama", "qwen2", "chatglm2" or "gpt2": the family, for messages and defaults. What a model computes
-            follows from the other fields.
+        architecture: the family, for messages. What a model computes follows from the other fields.
         blocks: transformer blocks.
         channels: channels of the residual stream.
         heads: query heads.
@@ -46,21 +70,28 @@ class ModelConfig:
         head_channels: channels of a head.
         ffn: hidden channels of the feed-forward part.
         vocabulary: tokens.
-        context: positions that the model was made for.
+        context: positions that the model was made for; of a model whose blocks see a window of the last ones, at most that window,
+            within which it sees everything.
         rotary: channels of a head that are rotated by position, even; 0: learned positions instead.
         rope_base: base of the rotation's frequencies, rope_base ** (-2 i / rotary) for pair i.
+        ropes: ways to rotate, where `rope_base` alone does not say them; () for the one that it says.
+        block_ropes: for every block an index into `ropes`, or -1 for a block that rotates nothing; () for the first everywhere.
         rope_interleaved: pair i is channels (2i, 2i + 1) of a head, the order of the device; else (i, i + rotary / 2).
             Weights that `fleet.llm` loads are in the interleaved order, whatever the file has.
         norm: "rms" or "layer".
         norm_eps: added to the mean square or the variance.
+        norm_place: norms of what a block's attention and feed-forward part read ("before"), of what they give ("after"), or both.
+        qk_norm: RMS norm of queries and keys before they are rotated: "" for none, "head" of every head, "all" over all heads.
+        parallel: "" where the feed-forward part reads what the attention gave; else both read the block's input, and add to it,
+            through "one" norm or "two".
         tied: the head is the transposed embedding.
         qkv_bias: q, k and v have biases.
-        linear_bias: the other linear layers of a block have biases.
-        activation: "silu" or "gelu" (the tanh form).
+        o_bias, ffn_bias, head_bias: so have the attention's output, the feed-forward part, the head.
+        activation: "silu", "gelu_tanh", "gelu" (by the error function), "relu" or "relu2" (its square).
         gated: the feed-forward part is down(activation(gate) * up), else down(activation(up)).
         bos: token that begins a text, or None.
         eos: tokens that end an answer.
-        chat: "chatml", or "plain" (no template).
+        chat: the name of a template of `fleet.llm.chat`, or "plain" (none).
         system: what the template says as the system, unless the user does.
     """
 
@@ -75,12 +106,19 @@ class ModelConfig:
     context: int
     rotary: int
     rope_base: float = 10000.0
+    ropes: tuple[Rope, ...] = ()
+    block_ropes: tuple[int, ...] = ()
     rope_interleaved: bool = True
     norm: str = "rms"
     norm_eps: float = 1e-5
+    norm_place: str = "before"
+    qk_norm: str = ""
+    parallel: str = ""
     tied: bool = False
     qkv_bias: bool = False
-    linear_bias: bool = False
+    o_bias: bool = False
+    ffn_bias: bool = False
+    head_bias: bool = False
     activation: str = "silu"
     gated: bool = True
     bos: int | None = None
@@ -105,6 +143,9 @@ class ModelConfig:
             )
         if not (math.isfinite(self.rope_base) and 1 < self.rope_base <= 1e12):
             raise ModelError(f"rope_base is {self.rope_base}, expected more than 1 and at most 1e12", where=self._where)
+        self._check_ropes()
+        if self.parallel and self.norm_place != "before":
+            raise ModelError("a parallel block has its norms before attention and feed-forward part alone", where=self._where)
         if not (math.isfinite(self.norm_eps) and 0 < self.norm_eps <= 0.1):
             raise ModelError(f"norm_eps is {self.norm_eps}, expected more than 0 and at most 0.1", where=self._where)
         for field, token in (("bos", self.bos), *(("eos", t) for t in self.eos)):
@@ -112,6 +153,26 @@ class ModelConfig:
                 raise ModelError(
                     f"{field} is {token!r:.40}, expected a token below the vocabulary ({self.vocabulary})", where=self._where
                 )
+
+    def _check_ropes(self) -> None:
+        """Raises ModelError where the ways to rotate do not fit the heads or the blocks."""
+        for rope in self.ropes:
+            if len(rope.frequencies) != self.rotary // 2:
+                what = f"{len(rope.frequencies)} rotary frequencies, expected {self.rotary // 2}, one a pair"
+                raise ModelError(what, where=self._where)
+            if not all(math.isfinite(f) and f >= 0 for f in (*rope.frequencies, rope.magnitude)):
+                raise ModelError("a rotary frequency is negative or not finite", where=self._where)
+        if self.block_ropes and len(self.block_ropes) != self.blocks:
+            raise ModelError(f"{len(self.block_ropes)} blocks are said to rotate, expected {self.blocks}", where=self._where)
+        if any(not -1 <= index < max(1, len(self.ropes)) for index in self.block_ropes):
+            raise ModelError("a block rotates in a way that is not there", where=self._where)
+
+    def rope_of(self, block: int) -> Rope | None:
+        """Return how a block rotates; None if it does not."""
+        index = self.block_ropes[block] if self.block_ropes else 0
+        if not self.rotary or index < 0:
+            return None
+        return self.ropes[index] if self.ropes else Rope.of_base(self.rope_base, self.rotary)
 
     @property
     def _where(self) -> str:
@@ -134,7 +195,7 @@ class ModelConfig:
 
     def shortened(self, blocks: int) -> ModelConfig:
         """Return the same shape with fewer blocks, for a quick test or a figure per block."""
-        return dataclasses.replace(self, blocks=blocks)
+        return dataclasses.replace(self, blocks=blocks, block_ropes=self.block_ropes[:blocks])
 
 
 _LLAMA2 = ModelConfig("llama", 32, 4096, 32, 32, 128, 11008, 32000, 4096, rotary=128, rope_base=1e4, norm_eps=1e-5, bos=1, eos=(2,))
@@ -155,7 +216,7 @@ PRESETS: Mapping[str, ModelConfig] = {
     ),
     "gpt2": ModelConfig(
         "gpt2", 12, 768, 12, 12, 64, 3072, 50257, 1024, rotary=0, norm="layer", norm_eps=1e-5, tied=True, qkv_bias=True,
-        linear_bias=True, activation="gelu", gated=False, bos=50256, eos=(50256,),
+        o_bias=True, ffn_bias=True, activation="gelu_tanh", gated=False, bos=50256, eos=(50256,),
     ),
 }  # fmt: skip
 """Published shapes, by name."""

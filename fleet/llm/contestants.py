@@ -18,11 +18,12 @@ from fleet.cosim.generation import GenerationIdentity, GenerationResult, Quantis
 from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
-from fleet.errors import FleetError
+from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
 from fleet.isa.memory import MemoryImage
-from fleet.isa.registry import find_device
+from fleet.isa.registry import find_device, instruction_sets
 from fleet.llm import figures
+from fleet.llm.config import ModelConfig
 from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import LoadedLanguageModel, TextModel
@@ -139,7 +140,7 @@ class CompiledContestant:
         module, images: compiled and packed.
         program: the same graph with the head, for the rounded golden.
         rounded: weights of that golden.
-        head: [channels, vocabulary] if the host multiplies by it, else None.
+        head: logits of the last norm's result, where the host multiplies, else None.
     """
 
     model: ModelGraph
@@ -147,7 +148,7 @@ class CompiledContestant:
     images: tuple[MemoryImage, ...]
     program: ModelGraph
     rounded: GraphWeights
-    head: np.ndarray | None
+    head: Callable[[np.ndarray], np.ndarray] | None
 
 
 def compile_model(
@@ -176,14 +177,32 @@ def compile_model(
         text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
         quantised = quantise_model(loaded.weights, choice, text, progress=progress)
         weights, options = quantised.rounded, quantised.options
+    plan = _fitting(plan, weights.config, device)
     program = build_model(weights.config, weights, plan)
     model = build_model(weights.config, weights, replace(plan, host_head=True)) if choice.host else program
     typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
     config = {"align": _PAGE, "spill": True, "wt2hbm": wt2hbm}
     module = build(typed, name=name, aux=aux, build_config=config, options=options, device=device, stored=stored)
     rounded = GraphWeights(_in_half, f"{weights.digest} in FP16")
-    head = weights["head"] if choice.host else None
+    head = _host_head(weights) if choice.host else None
     return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head)
+
+
+def _fitting(plan: ModelOptions, config: ModelConfig, device: Device) -> ModelOptions:
+    """Return the plan, with products of q, k and v of their own where heads get zeros, which are put into columns of these."""
+    widths = instruction_sets()[device.instruction_set].head_channels
+    if not widths or config.head_channels in widths:
+        return plan
+    if config.qk_norm or config.head_channels > max(widths):
+        normed = ", normalised, so that no zeros can fill them" if config.qk_norm else ""
+        what = f"the model has heads of {config.head_channels} channels{normed}; the device takes {' or '.join(map(str, widths))}"
+        raise DeviceError(what, where=device.name)
+    return replace(plan, fuse_qkv=False, join_rope=False)
+
+
+def _host_head(weights: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    matrix, bias = weights["head"], weights.get("head.bias", np.float32(0))
+    return lambda x: x @ matrix + bias
 
 
 def _in_half(constant: ConstantNode, array: np.ndarray) -> np.ndarray:
@@ -278,7 +297,8 @@ class _Opened:
                 loaded, request.plan, self.device, request.quantisation, aux=request.issue == "aux",
                 progress=lambda fraction, words: watch.progress("quantise", fraction, words),
             )  # fmt: skip
-        self.model = build_model(weights.config, weights, request.plan)
+        plan = request.plan if self.compiled is None else replace(self.compiled.model.options, host_head=False)
+        self.model = build_model(weights.config, weights, plan)
         golden = GraphWeights(label=weights.digest)
         self.sessions: list[GenerationSession] = []
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import WeightArray
+from fleet.targets.bytecode.erf import erf
 
 Observer = Callable[[str, WeightArray], None]
 """Called with a linear layer's canonical name and its inputs [tokens, inputs], before it is computed."""
@@ -32,7 +33,8 @@ def forward(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Seq
     Raises:
         ModelError: no tokens, too many for the context, or an id outside the vocabulary.
     """
-    return head_inputs(config, weights, hidden_states(config, weights, tokens)) @ weights["head"]
+    logits = head_inputs(config, weights, hidden_states(config, weights, tokens)) @ weights["head"]
+    return logits + weights["head.bias"] if config.head_bias else logits
 
 
 def hidden_states(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
@@ -71,12 +73,17 @@ def block_forward(
         out = y @ weights[name]
         return out + weights[f"{name}.bias"] if f"{name}.bias" in weights else out
 
-    c, tokens = config, len(x)
-    y = _norm(c, weights, f"blocks.{block}.norm1", x)
-    q = linear("attention.q", y).reshape(tokens, c.heads, c.head_channels)
-    k = linear("attention.k", y).reshape(tokens, c.kv_heads, c.head_channels)
-    v = linear("attention.v", y).reshape(tokens, c.kv_heads, c.head_channels)
-    q, k = _rotate(c, q), _rotate(c, k)
+    c, tokens, b = config, len(x), f"blocks.{block}"
+    before, after = c.norm_place != "after", c.norm_place != "before"
+    y = _norm(c, weights, f"{b}.norm1", x) if before else x
+    q, k, v = (linear(f"attention.{kind}", y) for kind in "qkv")
+    if c.qk_norm == "all":
+        q, k = (_rms(c, weights, f"{b}.attention.{kind}_norm", z) for kind, z in (("q", q), ("k", k)))
+    q = q.reshape(tokens, c.heads, c.head_channels)
+    k, v = (z.reshape(tokens, c.kv_heads, c.head_channels) for z in (k, v))
+    if c.qk_norm == "head":
+        q, k = (_rms(c, weights, f"{b}.attention.{kind}_norm", z) for kind, z in (("q", q), ("k", k)))
+    q, k = _rotate(c, block, q), _rotate(c, block, k)
     # Query head h attends with key and value head h // (heads / kv_heads): [kv_heads, heads of each * tokens, head_channels].
     q = q.reshape(tokens, c.kv_heads, -1, c.head_channels).transpose(1, 2, 0, 3).reshape(c.kv_heads, -1, c.head_channels)
     scores = (q @ k.transpose(1, 2, 0)).reshape(c.heads, tokens, tokens) / np.float32(np.sqrt(c.head_channels))
@@ -85,12 +92,16 @@ def block_forward(
     scores /= scores.sum(axis=-1, keepdims=True)
     mixed = scores.reshape(c.kv_heads, -1, tokens) @ v.transpose(1, 0, 2)
     mixed = mixed.reshape(c.heads, tokens, c.head_channels).transpose(1, 0, 2).reshape(tokens, c.query_channels)
-    x = x + linear("attention.o", mixed)
+    mixed = linear("attention.o", mixed)
+    middle = x + (_norm(c, weights, f"{b}.norm1_after", mixed) if after else mixed)
 
-    y = _norm(c, weights, f"blocks.{block}.norm2", x)
+    if c.parallel != "one":
+        read = x if c.parallel else middle
+        y = _norm(c, weights, f"{b}.norm2", read) if before else read
     up = linear("ffn.up", y)
     hidden = _activation(c, linear("ffn.gate", y)) * up if c.gated else _activation(c, up)
-    return x + linear("ffn.down", hidden)
+    down = linear("ffn.down", hidden)
+    return middle + (_norm(c, weights, f"{b}.norm2_after", down) if after else down)
 
 
 def log_softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
@@ -102,18 +113,21 @@ def log_softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
 
 def _norm(config: ModelConfig, weights: Mapping[str, WeightArray], name: str, x: WeightArray) -> WeightArray:
     if config.norm == "layer":
-        x = x - x.mean(axis=-1, keepdims=True)
-    y: WeightArray = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
-    return y + weights[f"{name}.beta"] if config.norm == "layer" else y
+        return _rms(config, weights, name, x - x.mean(axis=-1, keepdims=True)) + weights[f"{name}.beta"]
+    return _rms(config, weights, name, x)
 
 
-def _rotate(config: ModelConfig, x: WeightArray) -> WeightArray:
+def _rms(config: ModelConfig, weights: Mapping[str, WeightArray], name: str, x: WeightArray) -> WeightArray:
+    return x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
+
+
+def _rotate(config: ModelConfig, block: int, x: WeightArray) -> WeightArray:
     """Apply rotary positions to [tokens, heads, head_channels]; channels from `rotary` on stay."""
-    r = config.rotary
-    if r == 0:
+    r, rope = config.rotary, config.rope_of(block)
+    if rope is None:
         return x
-    angles = np.arange(len(x))[:, None] * config.rope_base ** (-2 * np.arange(r // 2) / r)
-    cos, sin = (f(angles).astype(np.float32)[:, None, :] for f in (np.cos, np.sin))
+    angles = np.arange(len(x))[:, None] * np.array(rope.frequencies)
+    cos, sin = ((rope.magnitude * f(angles)).astype(np.float32)[:, None, :] for f in (np.cos, np.sin))
     first, second = (slice(0, r, 2), slice(1, r, 2)) if config.rope_interleaved else (slice(0, r // 2), slice(r // 2, r))
     y = x.copy()
     y[..., first] = x[..., first] * cos - x[..., second] * sin
@@ -122,8 +136,17 @@ def _rotate(config: ModelConfig, x: WeightArray) -> WeightArray:
 
 
 def _activation(config: ModelConfig, x: WeightArray) -> WeightArray:
+    half = np.float32(0.5)
     with np.errstate(over="ignore"):  # exp(-x) of a very negative x is infinite, and the quotient 0
-        if config.activation == "silu":
-            return x / (np.float32(1) + np.exp(-x))
-        inner = np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * (x * x * x))
-        return np.float32(0.5) * x * (1 + np.tanh(inner))
+        match config.activation:
+            case "silu":
+                return x / (np.float32(1) + np.exp(-x))
+            case "relu":
+                return np.maximum(x, 0)
+            case "relu2":
+                return np.square(np.maximum(x, 0))
+            case "gelu":
+                return half * x * (1 + erf(x / np.float32(np.sqrt(2))))
+            case _:
+                inner = np.float32(np.sqrt(2 / np.pi)) * (x + np.float32(0.044715) * (x * x * x))
+                return half * x * (1 + np.tanh(inner))

@@ -43,7 +43,7 @@ def tiny_config(architecture: str = "llama") -> ModelConfig:
         case "gpt2":
             return replace(
                 llama, architecture=architecture, kv_heads=2, rotary=0, rope_base=1e4, norm="layer", qkv_bias=True,
-                linear_bias=True, activation="gelu", gated=False,
+                o_bias=True, ffn_bias=True, activation="gelu_tanh", gated=False,
             )  # fmt: skip
         case _:
             return replace(llama, architecture=architecture)

@@ -1,7 +1,8 @@
-"""Converts text to tokens and back: byte-level BPE from a GGUF file's fields or a tokenizer.json, with package `tokenizers`.
+"""Converts text to tokens and back: BPE from a GGUF file's fields or a tokenizer.json, with package `tokenizers`.
 
-Byte-level: every token is a string of bytes, written in files with one printable character per byte. Decoding needs only the bytes,
-so this module does it itself: tokens come one by one, and a token may end inside a character.
+Every token is a string of bytes, written in one of two spellings. Byte-level: one printable character per byte. SentencePiece: text
+with U+2581 for a space, and <0x0A> for a byte that is no character of the vocabulary. Decoding needs only the bytes, so this module
+does it itself: tokens come one by one, and a token may end inside a character.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import codecs
 import importlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,27 @@ import numpy as np
 from fleet.core.codec import is_table
 from fleet.core.json_text import parse_json
 from fleet.errors import ModelError, SetupError
+from fleet.llm.chat import TEMPLATES
 
 MAX_TEXT = 1 << 20
 """Maximum characters of a text."""
 _MAX_JSON = 1 << 26
-_CONTROL, _USER_DEFINED = 3, 4
+_UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
 """GGUF's token types of tokens that merges do not make."""
-_QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_SPACE = "\u2581"
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_DIGITS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}NUMBER| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_SPLITS: Mapping[str, str] = {
+    name: _DIGITS.replace("NUMBER", number)
+    for number, names in (
+        ("", ("qwen2", "stablelm2", "hunyuan", "megrez")),
+        ("{1,3}", ("llama-bpe", "llama3", "dbrx", "smaug-bpe")),
+    )
+    for name in names
+}
+"""`tokenizer.ggml.pre` -> the expression that cuts a text into words before merging, as llama.cpp has it."""
+_SINGLE_DIGITS = ("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone")
+_GPT2 = (None, "gpt-2", "gpt2", "default", "mpt", "olmo", "jais", "phi-2")
 
 
 def byte_characters() -> list[str]:
@@ -40,7 +56,7 @@ _BYTES: Mapping[str, int] = {character: byte for byte, character in enumerate(by
 class TextStream:
     """Turns a sequence of tokens into text. Holds back the bytes of an incomplete character."""
 
-    def __init__(self, tokenizer: ByteLevelTokenizer) -> None:
+    def __init__(self, tokenizer: BpeTokenizer) -> None:
         self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
@@ -53,8 +69,8 @@ class TextStream:
         return self._decoder.decode(b"", final=True)
 
 
-class ByteLevelTokenizer:
-    """A byte-level BPE tokenizer with a chat template.
+class BpeTokenizer:
+    """A BPE tokenizer with a chat template.
 
     Attributes:
         vocabulary: number of ids.
@@ -62,23 +78,28 @@ class ByteLevelTokenizer:
     """
 
     def __init__(
-        self, library: Any, special: Mapping[str, int], *, place: str, chat: str = "plain", system: str = "", bos: int | None = None
-    ) -> None:
+        self, library: Any, special: Mapping[str, int], *, place: str, chat: str = "plain", system: str = "",
+        bos: int | None = None, pieces: bool = False, leading: bool = False,
+    ) -> None:  # fmt: skip
         """Args:
             library: a `tokenizers.Tokenizer`.
             special: control tokens.
             place: for messages.
-            chat: "chatml" or "plain".
+            chat: a name in `chat.TEMPLATES`, or "plain".
             system: the template's default system message.
             bos: put in front of every text, or None.
+            pieces: tokens are spelled as SentencePiece does it.
+            leading: a space is put in front of every text, and taken away again by `decode`.
 
         Raises:
             ModelError: the template's tokens are missing.
         """
         self._library, self.special, self.place, self._system, self._bos = library, dict(special), place, system, bos
-        self._chat = chat
-        if chat == "chatml" and not {"<|im_start|>", "<|im_end|>"} <= self.special.keys():
-            raise ModelError("the chat template's tokens <|im_start|> and <|im_end|> are not in the vocabulary", where=place)
+        self._template, self._pieces, self._leading = TEMPLATES.get(chat), pieces, leading
+        missing = [] if self._template is None else sorted(self._template.controls - self.special.keys())
+        if missing:
+            words = " and ".join(missing)
+            raise ModelError(f"the chat template's tokens {words} are not in the vocabulary", where=place)
         self._by_id = {i: text for text, i in library.get_vocab(with_added_tokens=True).items()}
         self.vocabulary = max(self._by_id, default=-1) + 1
         self._special_ids = frozenset(self.special.values())
@@ -100,13 +121,12 @@ class ByteLevelTokenizer:
 
         With template "plain" the prompt alone. system: the system message; None: the template's default, "": none.
         """
-        if self._chat == "plain":
+        if self._template is None:
             return self.encode(prompt)
         tokens: list[int] = []
-        said = self._system if system is None else system
-        for role, content in ([("system", said)] if said else []) + [("user", prompt)]:
-            tokens += [self.special["<|im_start|>"], *self._ids(f"{role}\n{content}"), self.special["<|im_end|>"], *self._ids("\n")]
-        return [*tokens, self.special["<|im_start|>"], *self._ids("assistant\n")]
+        for piece in self._template.written(prompt, self._system if system is None else system):
+            tokens += [self.special[piece]] if piece in self._template.controls else self._ids(piece)
+        return tokens
 
     def token_bytes(self, token: int) -> bytes:
         """Return the bytes of a token; empty for a control token. Raises ModelError for an id outside the vocabulary."""
@@ -115,6 +135,9 @@ class ByteLevelTokenizer:
         text = self._by_id.get(token, "")
         if token in self._special_ids:
             return b""
+        if self._pieces:
+            byte = _BYTE.fullmatch(text)
+            return bytes([int(byte[1], 16)]) if byte else text.replace(_SPACE, " ").encode("utf-8", "replace")
         if all(c in _BYTES for c in text):
             return bytes(_BYTES[c] for c in text)
         return text.encode("utf-8", "replace")
@@ -127,14 +150,15 @@ class ByteLevelTokenizer:
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Return the text of tokens; control tokens give none. Raises ModelError for an id outside the vocabulary."""
-        return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
+        text = b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
+        return text.removeprefix(" ") if self._leading else text
 
     def stream(self) -> TextStream:
         """Return a decoder that takes one token at a time."""
         return TextStream(self)
 
 
-def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "plain", system: str = "") -> ByteLevelTokenizer:
+def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "plain", system: str = "") -> BpeTokenizer:
     """Return the tokenizer in a GGUF file's fields (`tokenizer.ggml.*`).
 
     Raises:
@@ -142,9 +166,11 @@ def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "p
         SetupError: package tokenizers is missing.
     """
     model = fields.get("tokenizer.ggml.model")
-    if model != "gpt2":
-        raise ModelError(f"tokenizer.ggml.model is {model!r:.40}, expected 'gpt2' (byte-level BPE)", where=place)
-    tokens, merges = (_strings(fields, f"tokenizer.ggml.{name}", place) for name in ("tokens", "merges"))
+    if model not in ("gpt2", "llama"):
+        what = f"tokenizer.ggml.model is {model!r:.40}, expected 'gpt2' (byte-level BPE) or 'llama' (SentencePiece)"
+        raise ModelError(what, where=place)
+    pieces = model == "llama"
+    tokens = _strings(fields, "tokenizer.ggml.tokens", place)
     types = fields.get("tokenizer.ggml.token_type")
     kinds = np.ones(len(tokens), int) if types is None else np.asarray(types)
     if kinds.shape != (len(tokens),):
@@ -152,19 +178,64 @@ def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "p
     ids = {token: i for i, token in enumerate(tokens)}
     if len(ids) != len(tokens):
         raise ModelError("tokenizer.ggml.tokens holds a token twice", where=place)
-    pairs: list[tuple[str, str]] = []
-    for merge in merges:
-        left, _, right = merge.partition(" ")
-        if left not in ids or right not in ids or left + right not in ids:
-            raise ModelError(f"tokenizer.ggml.merges holds {merge!r:.60}, whose parts or result are no tokens", where=place)
-        pairs.append((left, right))
     add_bos, bos = fields.get("tokenizer.ggml.add_bos_token"), fields.get("tokenizer.ggml.bos_token_id")
     if bos is not None and (type(bos) is not int or not 0 <= bos < len(tokens)):
         raise ModelError(f"tokenizer.ggml.bos_token_id is {bos!r:.40}, expected a token", where=place)
     special = {tokens[i]: int(i) for i in np.flatnonzero(kinds == _CONTROL)}
     others = [tokens[i] for i in np.flatnonzero(kinds == _USER_DEFINED)]
-    library = _library_bpe(ids, pairs, list(special), others, fields.get("tokenizer.ggml.pre"), place)
-    return ByteLevelTokenizer(library, special, place=place, chat=chat, system=system, bos=bos if add_bos is True else None)
+    leading = pieces and fields.get("tokenizer.ggml.add_space_prefix") is not False
+    if pieces:
+        special |= {tokens[i]: int(i) for i in np.flatnonzero(kinds == _UNKNOWN)}
+        library = _library_pieces(ids, _scores(fields, len(tokens), place), leading, place)
+    else:
+        library = _library_bpe(ids, _pairs(fields, ids, place), fields.get("tokenizer.ggml.pre"), place)
+    with _Panics(place):
+        added = _tokenizers(place).AddedToken
+        library.add_special_tokens([added(token, special=True, normalized=False) for token in special])
+        library.add_tokens([added(token, normalized=False) for token in others])
+    first = bos if add_bos is True or (pieces and add_bos is None) else None
+    return BpeTokenizer(
+        library, special, place=place, chat=chat, system=system, bos=first, pieces=pieces, leading=leading,
+    )  # fmt: skip
+
+
+def _pairs(fields: Mapping[str, Any], ids: Mapping[str, int], place: str) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for merge in _strings(fields, "tokenizer.ggml.merges", place):
+        left, _, right = merge.partition(" ")
+        if left not in ids or right not in ids or left + right not in ids:
+            raise ModelError(f"tokenizer.ggml.merges holds {merge!r:.60}, whose parts or result are no tokens", where=place)
+        pairs.append((left, right))
+    return pairs
+
+
+def _scores(fields: Mapping[str, Any], count: int, place: str) -> np.ndarray:
+    found = fields.get("tokenizer.ggml.scores")
+    scores = np.asarray(found if found is not None else [], np.float64)
+    if scores.shape != (count,) or not np.isfinite(scores).all():
+        raise ModelError(f"tokenizer.ggml.scores has {scores.size} numbers, expected {count}, finite ones", where=place)
+    return scores
+
+
+def _library_pieces(ids: dict[str, int], scores: np.ndarray, leading: bool, place: str) -> Any:
+    """Return SentencePiece's BPE: of the pairs whose joined token there is, the one with the best score is merged first."""
+    merges: list[tuple[float, int, int, str, str]] = []
+    for token, i in ids.items():
+        for at in range(1, len(token)):
+            left, right = token[:at], token[at:]
+            if left in ids and right in ids:
+                merges.append((-float(scores[i]), ids[left], ids[right], left, right))
+    merges.sort()
+    tokenizers = _tokenizers(place)
+    unknown = next((token for token in ("<unk>", "<UNK>") if token in ids), None)
+    with _Panics(place):
+        pairs = [(left, right) for *_, left, right in merges]
+        model = tokenizers.models.BPE(vocab=ids, merges=pairs, unk_token=unknown, fuse_unk=True, byte_fallback=True)
+        library = tokenizers.Tokenizer(model)
+        normal = tokenizers.normalizers
+        spaces = normal.Replace(" ", _SPACE)
+        library.normalizer = normal.Sequence([normal.Prepend(_SPACE), spaces]) if leading else spaces
+        return library
 
 
 def _strings(fields: Mapping[str, Any], key: str, place: str) -> list[str]:
@@ -174,35 +245,30 @@ def _strings(fields: Mapping[str, Any], key: str, place: str) -> list[str]:
     return value
 
 
-def _library_bpe(
-    ids: dict[str, int], merges: list[tuple[str, str]], special: Sequence[str], others: Sequence[str], pre: Any, place: str
-) -> Any:
+def _library_bpe(ids: dict[str, int], merges: list[tuple[str, str]], pre: Any, place: str) -> Any:
     tokenizers = _tokenizers(place)
     splits, levels = tokenizers.pre_tokenizers, tokenizers.pre_tokenizers.ByteLevel
-    match pre:
-        case "smollm":
-            before = splits.Sequence([splits.Digits(individual_digits=True), levels(add_prefix_space=False)])
-        case "qwen2":
-            before = splits.Sequence([
-                splits.Split(tokenizers.Regex(_QWEN2), "isolated"), levels(add_prefix_space=False, use_regex=False)
-            ])  # fmt: skip
-        case None | "gpt-2" | "gpt2" | "default":
-            before = levels(add_prefix_space=False)
-        case _:
-            raise ModelError(f"tokenizer.ggml.pre is {pre!r:.40}, expected smollm, qwen2 or gpt-2", where=place)
+    if pre in _SINGLE_DIGITS:
+        before = splits.Sequence([splits.Digits(individual_digits=True), levels(add_prefix_space=False)])
+    elif pre in _SPLITS:
+        word = splits.Split(tokenizers.Regex(_SPLITS[pre]), "isolated")
+        before = splits.Sequence([word, levels(add_prefix_space=False, use_regex=False)])
+    elif pre in _GPT2:
+        before = levels(add_prefix_space=False)
+    else:
+        known = ", ".join([*_SINGLE_DIGITS, *_SPLITS, *(name for name in _GPT2 if name)])
+        raise ModelError(f"tokenizer.ggml.pre is {pre!r:.40}, expected {known}", where=place)
     with _Panics(place):
         library = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=ids, merges=merges))
         library.pre_tokenizer = before
-        library.add_special_tokens([tokenizers.AddedToken(token, special=True, normalized=False) for token in special])
-        library.add_tokens([tokenizers.AddedToken(token, normalized=False) for token in others])
         return library
 
 
-def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") -> ByteLevelTokenizer:
+def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") -> BpeTokenizer:
     """Return the tokenizer in a Hugging Face tokenizer.json.
 
     Raises:
-        ModelError: the file cannot be read, or is not a byte-level BPE tokenizer.
+        ModelError: the file cannot be read, or its tokens are spelled in another way.
         SetupError: package tokenizers is missing.
     """
     place = str(path)
@@ -215,8 +281,12 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
     content = parse_json(data, path, "is not JSON text")
     table = content if is_table(content) else {}
     model = table.get("model")
-    if not is_table(model) or model.get("type", "BPE") != "BPE" or "ByteLevel" not in json.dumps(table.get("decoder")):
-        raise ModelError("is not a byte-level BPE tokenizer", where=place)
+    decoder = json.dumps(table.get("decoder"))
+    pieces = "ByteFallback" in decoder or "Metaspace" in decoder
+    if not is_table(model) or model.get("type", "BPE") != "BPE" or not (pieces or "ByteLevel" in decoder):
+        kind = model.get("type", "BPE") if is_table(model) else "nothing"
+        what = f"is a tokenizer of kind {kind!r:.40}, expected BPE, byte-level or of SentencePiece"
+        raise ModelError(what, where=place)
     tokenizers = _tokenizers(place)
     with _Panics(place):
         library = tokenizers.Tokenizer.from_str(data.decode())
@@ -224,9 +294,18 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
         library.no_padding()
         special = {token.content: i for i, token in library.get_added_tokens_decoder().items() if token.special}
         before = _put_before(library)
+        leading = pieces and _adds_space(library)
     if len(before) > 1:
         raise ModelError(f"puts {len(before)} tokens before a text, expected one at most", where=place)
-    return ByteLevelTokenizer(library, special, place=place, chat=chat, system=system, bos=before[0] if before else None)
+    bos = before[0] if before else None
+    return BpeTokenizer(
+        library, special, place=place, chat=chat, system=system, bos=bos, pieces=pieces, leading=leading,
+    )  # fmt: skip
+
+
+def _adds_space(library: Any) -> bool:
+    """Return whether a space is put in front of a text."""
+    return any(token.startswith(_SPACE) for token in library.encode("a", add_special_tokens=False).tokens[:1])
 
 
 def _put_before(library: Any) -> list[int]:

@@ -4,19 +4,21 @@ Names (i is a block, from 0; D = head_channels), all float32, matrices [inputs, 
 
     embedding                   [vocabulary, channels]
     position_embedding          [context, channels]              if positions are learned
-    blocks.i.norm1.gamma        [channels]                       also .beta for a layer norm
+    blocks.i.norm1.gamma        [channels]                       also .beta for a layer norm; norms before the parts
     blocks.i.attention.q        [channels, heads * D]            q.bias [heads * D] if there are biases
     blocks.i.attention.k        [channels, kv_heads * D]         k.bias
     blocks.i.attention.v        [channels, kv_heads * D]         v.bias
+    blocks.i.attention.q_norm.gamma [D] or [heads * D]           and k_norm.gamma [D] or [kv_heads * D], with `qk_norm`
     blocks.i.attention.o        [heads * D, channels]            o.bias
+    blocks.i.norm1_after.gamma  [channels]                       and norm2_after.gamma: norms behind the parts
     blocks.i.norm2.gamma        [channels]
     blocks.i.ffn.gate           [channels, ffn]                  if gated; gate.bias
     blocks.i.ffn.up             [channels, ffn]                  up.bias
     blocks.i.ffn.down           [ffn, channels]                  down.bias
     norm.gamma                  [channels]
-    head                        [channels, vocabulary]           if tied, the transposed embedding
+    head                        [channels, vocabulary]           if tied, the transposed embedding; head.bias
 
-Columns of q and k (and their biases) are in the interleaved order of `ModelConfig.rope_interleaved`.
+Columns of q and k (their biases, and the gammas of their norms) are in the interleaved order of `ModelConfig.rope_interleaved`.
 """
 
 from __future__ import annotations
@@ -52,19 +54,28 @@ def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
 
     if c.learned_positions:
         shapes["position_embedding"] = (c.context, c.channels)
+    before, after = c.norm_place != "after", c.norm_place != "before"
     for i in range(c.blocks):
-        norm(f"blocks.{i}.norm1")
+        if before:
+            norm(f"blocks.{i}.norm1")
         linear(f"blocks.{i}.attention.q", c.channels, c.query_channels, c.qkv_bias)
         linear(f"blocks.{i}.attention.k", c.channels, c.kv_channels, c.qkv_bias)
         linear(f"blocks.{i}.attention.v", c.channels, c.kv_channels, c.qkv_bias)
-        linear(f"blocks.{i}.attention.o", c.query_channels, c.channels, c.linear_bias)
-        norm(f"blocks.{i}.norm2")
+        for kind, heads in (("q", c.heads), ("k", c.kv_heads)) if c.qk_norm else ():
+            shapes[f"blocks.{i}.attention.{kind}_norm.gamma"] = (c.head_channels * (heads if c.qk_norm == "all" else 1),)
+        linear(f"blocks.{i}.attention.o", c.query_channels, c.channels, c.o_bias)
+        if after:
+            norm(f"blocks.{i}.norm1_after")
+        if before and c.parallel != "one":
+            norm(f"blocks.{i}.norm2")
         if c.gated:
-            linear(f"blocks.{i}.ffn.gate", c.channels, c.ffn, c.linear_bias)
-        linear(f"blocks.{i}.ffn.up", c.channels, c.ffn, c.linear_bias)
-        linear(f"blocks.{i}.ffn.down", c.ffn, c.channels, c.linear_bias)
+            linear(f"blocks.{i}.ffn.gate", c.channels, c.ffn, c.ffn_bias)
+        linear(f"blocks.{i}.ffn.up", c.channels, c.ffn, c.ffn_bias)
+        linear(f"blocks.{i}.ffn.down", c.ffn, c.channels, c.ffn_bias)
+        if after:
+            norm(f"blocks.{i}.norm2_after")
     norm("norm")
-    shapes["head"] = (c.channels, c.vocabulary)
+    linear("head", c.channels, c.vocabulary, c.head_bias)
     return shapes
 
 

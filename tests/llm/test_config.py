@@ -44,11 +44,12 @@ def test_linear_layers_come_in_the_order_of_a_forward_pass() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("architecture", "mamba"), ("blocks", 0), ("blocks", 10**9), ("blocks", 2.0), ("channels", -1), ("heads", 0),
+        ("blocks", 0), ("blocks", 10**9), ("blocks", 2.0), ("channels", -1), ("heads", 0),
         ("kv_heads", 3), ("head_channels", 1 << 40), ("ffn", 0), ("vocabulary", 1 << 60), ("context", True), ("rotary", 3),
         ("rotary", 66), ("rope_base", math.nan), ("rope_base", 0.5), ("norm_eps", 0.0), ("norm_eps", math.inf), ("norm", "batch"),
         ("bos", 320),
-        ("eos", (-1,)), ("eos", ("2",)), ("activation", "relu"), ("chat", "jinja"),
+        ("eos", (-1,)), ("eos", ("2",)), ("activation", "tanh"), ("norm_place", "between"),
+        ("qk_norm", "each"), ("parallel", "three"), ("chat", "jinja"),
     ],
 )  # fmt: skip
 def test_a_field_that_cannot_be_is_named(field: str, value: object) -> None:

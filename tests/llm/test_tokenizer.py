@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from fleet.errors import ModelError
-from fleet.llm.files.gguf import chat_of_template
+from fleet.llm.chat import TEMPLATES, chat_of_template
 from fleet.llm.files.tiny_files import tiny_vocabulary, write_hugging_face
 from fleet.llm.load import TinyTokenizer
 from fleet.llm.tiny import tiny_model
-from fleet.llm.tokenizer import ByteLevelTokenizer, byte_characters, tokenizer_from_gguf, tokenizer_from_json
+from fleet.llm.tokenizer import BpeTokenizer, byte_characters, tokenizer_from_gguf, tokenizer_from_json
 
 pytest.importorskip("tokenizers", reason="package tokenizers is not installed (extra llm)")
 
@@ -35,7 +35,7 @@ def fields(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> ByteLevelTokenizer:
+def tokenizer() -> BpeTokenizer:
     chat, system = chat_of_template(CHATML)
     return tokenizer_from_gguf(fields(), place="tiny", chat=chat, system=system)
 
@@ -49,7 +49,7 @@ def test_bytes_have_gpt2s_characters() -> None:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60))
-def test_every_text_comes_back_also_token_by_token(tokenizer: ByteLevelTokenizer, text: str) -> None:
+def test_every_text_comes_back_also_token_by_token(tokenizer: BpeTokenizer, text: str) -> None:
     expected = text.encode("utf-8", "replace").decode()
     tokens = tokenizer.encode(text)
     assert tokenizer.decode(tokens) == expected
@@ -60,7 +60,7 @@ def test_every_text_comes_back_also_token_by_token(tokenizer: ByteLevelTokenizer
     assert tiny.decode(tiny.encode(text)) == expected
 
 
-def test_an_unfinished_character_is_held_back(tokenizer: ByteLevelTokenizer) -> None:
+def test_an_unfinished_character_is_held_back(tokenizer: BpeTokenizer) -> None:
     stream = tokenizer.stream()
     tokens = tokenizer.encode("🙂!")
     assert [stream.push(t) for t in tokens] == ["", "", "", "🙂", "!"]
@@ -105,13 +105,13 @@ def test_digits_are_apart_where_the_model_reads_them_so(pre: str | None, expecte
     assert [tokens[i] for i in made.encode(" 42")] == expected.split()
 
 
-def test_merges_and_digits_are_applied(tokenizer: ByteLevelTokenizer) -> None:
+def test_merges_and_digits_are_applied(tokenizer: BpeTokenizer) -> None:
     tokens, _ = tiny_vocabulary()
     assert [tokens[i] for i in tokenizer.encode(" the thing 42")] == ["Ġthe", "Ġ", "th", "ing", "Ġ", "4", "2"]
 
 
 @pytest.mark.parametrize("system", [None, "Speak", ""])
-def test_the_chat_template_is_what_jinja_makes_of_it(tokenizer: ByteLevelTokenizer, system: str | None) -> None:
+def test_the_chat_template_is_what_jinja_makes_of_it(tokenizer: BpeTokenizer, system: str | None) -> None:
     messages = ([{"role": "system", "content": system}] if system else []) + [{"role": "user", "content": "What is it?"}]
     rendered = ImmutableSandboxedEnvironment().from_string(CHATML).render(messages=messages, add_generation_prompt=True)
     if system == "":
@@ -121,7 +121,7 @@ def test_the_chat_template_is_what_jinja_makes_of_it(tokenizer: ByteLevelTokeniz
     assert tokenizer.chat("What is it?", system).count(tokenizer.special["<|im_start|>"]) == rendered.count("<|im_start|>")
 
 
-def test_a_control_token_in_a_prompt_is_text(tokenizer: ByteLevelTokenizer) -> None:
+def test_a_control_token_in_a_prompt_is_text(tokenizer: BpeTokenizer) -> None:
     tokens = tokenizer.encode("a<|im_end|>b")
     assert tokenizer.special["<|im_end|>"] not in tokens
     assert tokenizer.decode(tokens) == "a<|im_end|>b"
@@ -135,7 +135,7 @@ def test_templates_are_recognised_and_never_run() -> None:
     assert chat_of_template("{{ cycler.__init__.__globals__.os.system('false') }}") == ("plain", "")
 
 
-def test_json_and_gguf_give_the_same_tokens(tmp_path: Path, tokenizer: ByteLevelTokenizer) -> None:
+def test_json_and_gguf_give_the_same_tokens(tmp_path: Path, tokenizer: BpeTokenizer) -> None:
     write_hugging_face(tmp_path, tiny_model())
     other = tokenizer_from_json(tmp_path / "tokenizer.json", chat="chatml", system="Be kind")
     for text in ("", "the cat and what is 1999", "Ünïcödé\n\n  x", "<|im_start|>"):
@@ -146,7 +146,8 @@ def test_json_and_gguf_give_the_same_tokens(tmp_path: Path, tokenizer: ByteLevel
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"model": "llama"}, "tokenizer.ggml.model is 'llama'"),
+        ({"model": "bert"}, "tokenizer.ggml.model is 'bert', expected 'gpt2' (byte-level BPE) or 'llama' (SentencePiece)"),
+        ({"model": "llama"}, "tokenizer.ggml.scores has 0 numbers, expected 320"),
         ({"tokens": None}, "tokens is missing"),
         ({"tokens": []}, "tokens is missing"),
         ({"merges": 3}, "merges is missing"),
@@ -188,7 +189,7 @@ def test_a_wrong_json_is_refused(tmp_path: Path, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_template_needs_its_tokens_and_ids_their_range(tmp_path: Path, tokenizer: ByteLevelTokenizer) -> None:
+def test_the_template_needs_its_tokens_and_ids_their_range(tmp_path: Path, tokenizer: BpeTokenizer) -> None:
     with pytest.raises(ModelError, match="not in the vocabulary"):
         tokenizer_from_gguf(fields(token_type=None), place="tiny", chat="chatml")
     for token in (-1, 320):
@@ -201,3 +202,95 @@ def test_the_template_needs_its_tokens_and_ids_their_range(tmp_path: Path, token
     path.write_text(json.dumps(json.loads(path.read_text()) | {"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["x y"]}}))
     with pytest.raises(ModelError, match="cannot be built"):
         tokenizer_from_json(path)
+
+
+# ---- SentencePiece
+
+PIECES = [
+    "<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *"\u2581abcdehlotwr", "he", "ll", "lo", "\u2581he", "llo",
+    "\u2581w", "or", "th", "\u2581t", "\u2581the", "\u2581hello",
+]  # fmt: skip
+
+
+def piece_fields(**changes: Any) -> dict[str, Any]:
+    """As llama.cpp writes them: a score a token, the earlier learned the higher."""
+    kinds = [2, 3, 3, *[6] * 256, *[1] * (len(PIECES) - 259)]
+    scores = [0.0 if kind != 1 else -float(i) for i, kind in enumerate(kinds)]
+    found = {"model": "llama", "tokens": PIECES, "scores": scores, "token_type": kinds, "bos_token_id": 1} | changes
+    return {f"tokenizer.ggml.{key}": value for key, value in found.items()}
+
+
+def pieces_as_json(leading: bool) -> dict[str, Any]:
+    """As transformers writes them for such a vocabulary: merges in the order of the joined token's score."""
+    vocabulary = {token: i for i, token in enumerate(PIECES)}
+    merges = [
+        [token[:at], token[at:]]
+        for token in PIECES[259:]
+        for at in sorted(range(1, len(token)), key=lambda at: (vocabulary.get(token[:at], 0), vocabulary.get(token[at:], 0)))
+        if token[:at] in vocabulary and token[at:] in vocabulary
+    ]
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    back = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    strip = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] if leading else []
+    prepend = [{"type": "Prepend", "prepend": "\u2581"}] if leading else []
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    model = {"type": "BPE", "vocab": vocabulary, "merges": merges, "unk_token": "<unk>", "byte_fallback": True, "fuse_unk": True}
+    return {
+        "version": "1.0",
+        "added_tokens": [{"id": i, "content": PIECES[i], **flags} for i in range(3)],
+        "normalizer": {"type": "Sequence", "normalizers": [*prepend, replace]},
+        "decoder": {"type": "Sequence", "decoders": [back, {"type": "ByteFallback"}, {"type": "Fuse"}, *strip]},
+        "model": model,
+    }
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.one_of(st.text(max_size=30), st.text("abcdehlotwr ", max_size=40)), leading=st.booleans())
+def test_pieces_come_back_and_are_those_of_the_package(tmp_path: Path, text: str, leading: bool) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(pieces_as_json(leading)))
+    found = tokenizer_from_json(path)
+    other = tokenizer_from_gguf(piece_fields(add_space_prefix=leading), place="tiny")
+    expected = text.encode("utf-8", "replace").decode()
+    assert found.decode(found.encode(text)) == expected
+    assert other.decode(other.encode(text)) == expected
+    assert other.encode(text) == [1, *found.encode(text)]  # a GGUF file says which token begins a text
+
+
+def test_pieces_are_merged_by_their_scores() -> None:
+    """Literal: "hello" with a space in front is one token; bytes stand for what the vocabulary does not have."""
+    made = tokenizer_from_gguf(piece_fields(), place="tiny")
+    assert [made.token_text(t) for t in made.encode("hello the")] == ["<s>", " hello", " the"]
+    assert [made.token_text(t) for t in made.encode("wé")][1:] == [" w", "\ufffd", "\ufffd"]
+    stream = made.stream()
+    assert "".join(stream.push(t) for t in made.encode("wé")) == " wé"
+    assert made.decode(made.encode("wé")) == "wé"
+    assert made.decode([made.special["</s>"]]) == ""
+
+
+LLAMA3 = (
+    "{% set loop_messages = messages %}{% for message in loop_messages %}{% set content = '<|start_header_id|>' + message['role'] "
+    "+ '<|end_header_id|>\n\n'+ message['content'] | trim + '<|eot_id|>' %}{% if loop.index0 == 0 %}{% set content = bos_token + "
+    "content %}{% endif %}{{ content }}{% endfor %}{% if add_generation_prompt %}"
+    "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}"
+)
+GEMMA = (
+    "{{ bos_token }}{% for message in messages %}{% if (message['role'] == 'assistant') %}{% set role = 'model' %}{% else %}"
+    "{% set role = message['role'] %}{% endif %}{{ '<start_of_turn>' + role + '\n' + message['content'] | trim + '<end_of_turn>"
+    "\n' }}{% endfor %}{% if add_generation_prompt %}{{'<start_of_turn>model\n'}}{% endif %}"
+)
+
+
+@pytest.mark.parametrize(("name", "template", "bos"), [("llama3", LLAMA3, "<|begin_of_text|>"), ("gemma", GEMMA, "<bos>")])
+@pytest.mark.parametrize("system", ["", "Be kind"])
+def test_published_templates_are_written_as_jinja_writes_them(name: str, template: str, bos: str, system: str) -> None:
+    assert chat_of_template(template) == (name, "")
+    known = TEMPLATES[name]
+    messages = [{"role": "user", "content": " What is it?\n"}]
+    if system and known.system:
+        messages.insert(0, {"role": "system", "content": system})
+    elif system:
+        messages = [{"role": "user", "content": f"{system}\n\n What is it?\n"}]
+    made = ImmutableSandboxedEnvironment().from_string(template)
+    expected = made.render(messages=messages, add_generation_prompt=True, bos_token=bos)
+    assert "".join(known.written(" What is it?\n", system)) == expected

@@ -1,21 +1,24 @@
-"""Reads language models from GGUF files: llama, qwen2, chatglm and gpt2."""
+"""Reads language models from GGUF files, of the families in `FAMILIES`. Keys and names: llama.cpp's `gguf` package."""
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from fleet.errors import ModelError
-from fleet.llm.config import ModelConfig
+from fleet.llm.chat import chat_of_template
+from fleet.llm.config import ModelConfig, Rope
+from fleet.llm.files.gguf_families import FAMILIES, GgufDraft, GgufFields, layout_of
 from fleet.llm.files.gguf_file import GgufFile, Value
-from fleet.llm.files.naming import gguf_parts, weights_from
+from fleet.llm.files.naming import FileLayout, unknown_tensors, weights_from
+from fleet.llm.files.rope import divided, scaled
 from fleet.llm.weights import ModelWeights
 
-_ARCHITECTURES: Mapping[str, str] = {"llama": "llama", "qwen2": "qwen2", "chatglm": "chatglm2", "gpt2": "gpt2"}
-_SYSTEM = re.compile(r"<\|im_start\|>system\n(.{0,400}?)<\|im_end\|>")
+_ROTARY_FACTORS = ("rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight")
+"""Tensors that frequencies are divided by; the long ones are for positions beyond the original context."""
 
 
 def open_gguf(path: Path) -> tuple[ModelWeights, Mapping[str, Value]]:
@@ -25,11 +28,9 @@ def open_gguf(path: Path) -> tuple[ModelWeights, Mapping[str, Value]]:
         ModelError: incomplete GGUF file, unknown architecture, invalid sizes, tensors missing or with wrong shapes.
     """
     file = GgufFile(path)
-    config = gguf_config(file)
-    parts = gguf_parts(config)
-    weights = weights_from(file, config, parts)
-    unknown = sorted(file.tensors.keys() - {part.stored for part in parts.values()})
-    if unknown:
+    config, layout = gguf_config(file)
+    weights = weights_from(file, config, layout)
+    if unknown := [name for name in unknown_tensors(file, config, layout) if name not in _ROTARY_FACTORS]:
         raise ModelError(
             f"tensor {unknown[0]} is not known in a {config.architecture} model: fleet would compute something else",
             where=file.place,
@@ -37,46 +38,13 @@ def open_gguf(path: Path) -> tuple[ModelWeights, Mapping[str, Value]]:
     return weights, file.fields
 
 
-class _Fields:
-    """Values by key, with checked types."""
-
-    def __init__(self, file: GgufFile, prefix: str) -> None:
-        self._file, self._prefix = file, prefix
-
-    def _get(self, key: str, kinds: tuple[type, ...], words: str) -> Value | None:
-        full = f"{self._prefix}.{key}"
-        value = self._file.fields.get(full)
-        if value is not None and type(value) not in kinds:
-            shown = repr(value)[:40] if not isinstance(value, list | np.ndarray) else f"an array of {len(value)}"
-            raise ModelError(f"{full} is {shown}, expected {words}", where=self._file.place)
-        return value
-
-    def integer(self, key: str, default: int | None = None) -> int:
-        value = self._get(key, (int,), "an integer")
-        if value is None and default is None:
-            raise ModelError(f"{self._prefix}.{key} is missing", where=self._file.place)
-        return default if value is None else value  # pyright: ignore[reportReturnType]
-
-    def optional(self, key: str) -> int | None:
-        return self._get(key, (int,), "an integer")  # pyright: ignore[reportReturnType]
-
-    def number(self, key: str, default: float) -> float:
-        value = self._get(key, (float, int), "a number")
-        return default if value is None else float(value)  # pyright: ignore[reportArgumentType]
-
-    def text(self, key: str) -> str:
-        return self._get(key, (str,), "a string") or ""  # pyright: ignore[reportReturnType]
-
-
-def gguf_config(file: GgufFile) -> ModelConfig:
-    """Return the shape described by a file's fields. Raises ModelError naming the field."""
+def gguf_config(file: GgufFile) -> tuple[ModelConfig, FileLayout]:
+    """Return the shape described by a file's fields and tensors, and where its weights are. Raises ModelError naming the field."""
     named = file.fields.get("general.architecture")
-    if not isinstance(named, str) or named not in _ARCHITECTURES:
+    if not isinstance(named, str) or named not in FAMILIES:
         shown = repr(named)[:60] if isinstance(named, str) else "missing"
-        raise ModelError(f"general.architecture is {shown}, expected {', '.join(_ARCHITECTURES)}", where=file.place)
-    architecture, fields, tokens = _ARCHITECTURES[named], _Fields(file, named), _Fields(file, "tokenizer.ggml")
-    if fields.text("rope.scaling.type") not in {"", "none"}:
-        raise ModelError(f"{named}.rope.scaling.type is {fields.text('rope.scaling.type')!r:.40}, expected none", where=file.place)
+        raise ModelError(f"general.architecture is {shown}, expected one of {', '.join(FAMILIES)}", where=file.place)
+    family, fields, tokens = FAMILIES[named], GgufFields(file, named), GgufFields(file, "tokenizer.ggml")
     if fields.integer("expert_count", 0):
         raise ModelError(f"{named}.expert_count is not 0: mixtures of experts are not known", where=file.place)
     channels, heads = fields.integer("embedding_length"), fields.integer("attention.head_count")
@@ -85,43 +53,100 @@ def gguf_config(file: GgufFile) -> ModelConfig:
     head_channels = fields.integer("attention.key_length", channels // heads)
     if fields.integer("attention.value_length", head_channels) != head_channels:
         raise ModelError(f"{named}.attention.value_length differs from key_length ({head_channels})", where=file.place)
-    gpt2 = architecture == "gpt2"
     if "token_embd.weight" not in file.tensors:
         raise ModelError("tensor token_embd.weight is missing", where=file.place, hint="the file may be cut, or of another model")
+    layout = layout_of(named, fused="blk.0.attn_qkv.weight" in file.tensors)
+    if "blk.0.attn_norm_2.weight" in file.tensors:  # falcon with two norms
+        layout = replace(layout, names={**layout.names, "norm1": "attn_norm_2", "norm2": "attn_norm"})
     eos = tokens.optional("eos_token_id")
-    chat, system = chat_of_template(_Fields(file, "tokenizer").text("chat_template"))
+    chat, system = chat_of_template(GgufFields(file, "tokenizer").text("chat_template"))
+    window = fields.integer("attention.sliding_window", 0)
+    context = fields.integer("context_length")
+    config: dict[str, Any] = {
+        "architecture": named,
+        "blocks": fields.integer("block_count"),
+        "channels": channels,
+        "heads": heads,
+        "kv_heads": fields.integer("attention.head_count_kv", heads),
+        "head_channels": head_channels,
+        "ffn": fields.integer("feed_forward_length"),
+        "vocabulary": file.tensors["token_embd.weight"].shape[0],
+        "context": min(context, window) if window > 0 else context,
+        "tied": "output.weight" not in file.tensors,
+        "bos": tokens.optional("bos_token_id"),
+        "eos": () if eos is None else (eos,),
+        "chat": chat,
+        "system": system,
+    }
+    factors: dict[str, float] = {}
     try:
-        return ModelConfig(
-            architecture=architecture,
-            blocks=fields.integer("block_count"),
-            channels=channels,
-            heads=heads,
-            kv_heads=fields.integer("attention.head_count_kv", heads),
-            head_channels=head_channels,
-            ffn=fields.integer("feed_forward_length"),
-            vocabulary=file.tensors["token_embd.weight"].shape[0],
-            context=fields.integer("context_length"),
-            rotary=0 if gpt2 else fields.integer("rope.dimension_count", head_channels),
-            rope_base=fields.number("rope.freq_base", 10000.0),
-            norm="layer" if gpt2 else "rms",
-            norm_eps=fields.number(f"attention.layer_norm_{'' if gpt2 else 'rms_'}epsilon", 1e-5),
-            tied="output.weight" not in file.tensors,
-            qkv_bias=any(f"blk.0.{name}.bias" in file.tensors for name in ("attn_q", "attn_qkv")),
-            linear_bias="blk.0.ffn_down.bias" in file.tensors,
-            activation="gelu" if gpt2 else "silu",
-            gated=not gpt2,
-            bos=tokens.optional("bos_token_id"),
-            eos=() if eos is None else (eos,),
-            chat=chat,
-            system=system,
-        )
+        config |= _structure(file, fields, layout)
+        config |= _rotation(file, fields, config)
+        config |= family.config
+        if layout.names["norm1"] == "attn_norm_2":
+            config["parallel"] = "two"
+        elif named == "falcon":
+            config["parallel"] = "one"
+        if family.more is not None:
+            family.more(GgufDraft(fields, config, factors))
+        norms, biases = (f"output_norm.{end}" in file.tensors for end in ("weight", "bias"))
+        return ModelConfig(**config), replace(layout, factors=factors, norms=norms, norm_biases=biases)
     except ModelError as error:
         raise ModelError(error.what, where=file.place) from None
 
 
-def chat_of_template(template: str) -> tuple[str, str]:
-    """Return (chat, system) of `ModelConfig` for a Jinja template. The template is recognised, never executed."""
-    if "<|im_start|>" not in template or "<|im_end|>" not in template:
-        return "plain", ""
-    found = _SYSTEM.search(template.replace("\\n", "\n"))
-    return "chatml", found[1] if found else ""
+def _structure(file: GgufFile, fields: GgufFields, layout: FileLayout) -> dict[str, Any]:
+    """Return what a block has, by its first one's tensors."""
+
+    def has(name: str, end: str = "weight") -> bool:
+        return f"{layout.stored(name)}.{end}" in file.tensors
+
+    after, before = has("blocks.0.norm1_after"), has("blocks.0.norm1")
+    rms = fields.number("attention.layer_norm_rms_epsilon", 0.0)
+    qk = file.tensors.get("blk.0.attn_q_norm.weight")
+    head = fields.integer("attention.key_length", fields.integer("embedding_length") // fields.integer("attention.head_count"))
+    return {
+        "norm": "rms" if rms else "layer",
+        "norm_eps": rms or fields.number("attention.layer_norm_epsilon", 1e-5),
+        "norm_place": "both" if after and before else "after" if after else "before",
+        "qk_norm": "" if qk is None else "head" if math.prod(qk.shape) == head else "all",
+        "gated": has("blocks.0.ffn.gate") and (layout.names["ffn.gate"] != layout.names["ffn.up"] or _twice(file, fields)),
+        "qkv_bias": has("blocks.0.attention.q", "bias"),
+        "o_bias": has("blocks.0.attention.o", "bias"),
+        "ffn_bias": has("blocks.0.ffn.down", "bias"),
+        "head_bias": has("head", "bias"),
+    }
+
+
+def _twice(file: GgufFile, fields: GgufFields) -> bool:
+    """Whether gate and up are one tensor."""
+    return file.tensors["blk.0.ffn_up.weight"].shape[0] == 2 * fields.integer("feed_forward_length")
+
+
+def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of rotary positions, with the context where it ends earlier for them."""
+    if "position_embd.weight" in file.tensors:
+        return {"rotary": 0}
+    base, context = fields.number("rope.freq_base", 10000.0), config["context"]
+    rotary = fields.integer("rope.dimension_count", config["head_channels"])
+    if not 1 < base <= 1e12 or rotary <= 0:
+        return {"rotary": rotary, "rope_base": base}  # `ModelConfig` refuses it by name
+    original = fields.integer("rope.scaling.original_context_length", context)
+    parameters = {
+        "rope_type": fields.text("rope.scaling.type") or "default",
+        "factor": fields.number("rope.scaling.factor", 0.0) or None,
+        "original_max_position_embeddings": original,
+        "attention_factor": fields.number("rope.scaling.attn_factor", 0.0) or None,
+    }
+    factors = next((name for name in _ROTARY_FACTORS[:2] if name in file.tensors), None)
+    if factors is None:
+        rope, context = scaled(parameters, base, rotary, context, name="rope.scaling")
+    else:
+        stored = tuple(float(f) for f in file.read(factors).reshape(-1))
+        if not all(math.isfinite(f) and f > 0 for f in stored):
+            raise ModelError(f"tensor {factors} holds a factor that is not positive")
+        rope = divided(Rope.of_base(base, rotary), stored, name=f"tensor {factors}")
+        if factors != _ROTARY_FACTORS[0]:
+            rope = replace(rope, magnitude=parameters["attention_factor"] or 1.0)
+            context = min(context, original)
+    return {"rotary": rotary, "rope_base": base, "ropes": () if rope is None else (rope,), "context": context}

@@ -1,28 +1,33 @@
-"""Reads language models in Hugging Face's layout: a folder with config.json and *.safetensors.
+"""Reads language models in Hugging Face's layout: a folder with config.json and *.safetensors, of the families in `families`.
 
-Architectures: llama, qwen2, chatglm (2) and gpt2. Nothing in the folder is executed.
+Nothing in the folder is executed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from fleet.core.codec import is_table
 from fleet.errors import ModelError
-from fleet.llm.config import ModelConfig
-from fleet.llm.files.gguf import chat_of_template
-from fleet.llm.files.naming import WeightPart, hugging_face_parts, weights_from
+from fleet.llm.chat import chat_of_template
+from fleet.llm.config import ModelConfig, Rope
+from fleet.llm.files.families import ACTIVATIONS, FAMILIES, KEYS, NAMES, Draft, Family
+from fleet.llm.files.naming import FileLayout, unknown_tensors, weights_from
+from fleet.llm.files.rope import scaled
 from fleet.llm.files.safetensors import TensorFolder, read_json
 from fleet.llm.weights import ModelWeights
 
 _MAX_CONFIG = 1 << 20
-_COMPUTED = (".rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias")
-"""Tensors that some checkpoints store although they follow from the configuration."""
-T = TypeVar("T")
-_Get = Callable[..., Any]
-_Refuse = Callable[..., None]
+_COMPUTED = (
+    "rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias",
+    ".attention.masked_bias",
+)  # fmt: skip
+"""Ends of names of tensors that some checkpoints store although they follow from the configuration."""
+_MIXTURES = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+_STRETCHED = ("rope_parameters", "rope_scaling")
 
 
 def open_hugging_face(folder: Path) -> ModelWeights:
@@ -32,17 +37,14 @@ def open_hugging_face(folder: Path) -> ModelWeights:
         ModelError: files missing, truncated or contradictory, unknown architecture, invalid sizes.
     """
     tensors = TensorFolder(folder)
-    config = hugging_face_config(folder / "config.json", tensors)
-    if config.architecture == "gpt2":
-        tensors.renamed(lambda name: name.removeprefix("transformer."))
-    chat, system = _chat(folder / "tokenizer_config.json")
+    config, layout = hugging_face_config(folder / "config.json", tensors)
+    prefix = layout.names["embedding"].partition(".")[0] + "."
+    if f"{layout.names['embedding']}.weight" not in tensors.shapes:  # saved without its head, as base models are
+        tensors.renamed(lambda name: name if name.startswith((prefix, f"{layout.names['head']}.")) else prefix + name)
+    chat, system = _chat(folder)
     config = replace(config, chat=chat, system=system)
-    parts: Mapping[str, WeightPart] = hugging_face_parts(config)
-    weights = weights_from(tensors, config, parts)
-    used = {part.stored for part in parts.values()}
-    unknown = sorted(name for name in tensors.shapes if name not in used and not name.endswith(_COMPUTED))
-    if config.tied:
-        unknown = [name for name in unknown if name != "lm_head.weight"]  # a copy of the embedding
+    weights = weights_from(tensors, config, layout)
+    unknown = [name for name in unknown_tensors(tensors, config, layout) if not name.endswith(_COMPUTED)]
     if unknown:
         raise ModelError(
             f"tensor {unknown[0]!s:.80} is not known in a {config.architecture} model: fleet would compute something else",
@@ -51,134 +53,157 @@ def open_hugging_face(folder: Path) -> ModelWeights:
     return weights
 
 
-def hugging_face_config(path: Path, tensors: TensorFolder) -> ModelConfig:
-    """Return the shape described by a config.json. Raises ModelError naming the field."""
+def hugging_face_config(path: Path, tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
+    """Return the shape described by a config.json, and where its weights are. Raises ModelError naming the field."""
     content = read_json(path, _MAX_CONFIG)
-
-    def get(key: str, kind: type[T], default: T | None = None) -> T:
-        value = content.get(key)
-        if value is None and default is not None:
-            return default
-        if kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not kind:
-            raise ModelError(f"{key} is {value!r:.40}, expected {kind.__name__}", where=str(path))
-        return value
-
-    def refuse(key: str, *fine: object) -> None:
-        value = content.get(key)
-        if value is not None and value not in fine:
-            raise ModelError(
-                f"{key} is {value!r:.40}, expected {fine[0]!r}", where=str(path), hint="fleet would compute something else"
-            )
-
-    kind = get("model_type", str)
-    tokens = {"bos": content.get("bos_token_id"), "eos": content.get("eos_token_id")}
-    eos = tokens["eos"] if isinstance(tokens["eos"], list) else [] if tokens["eos"] is None else [tokens["eos"]]
+    if not is_table(content):
+        raise ModelError("is no JSON object", where=str(path))
     try:
-        match kind:
-            case "llama" | "qwen2":
-                config = _llama_config(kind, get, refuse)
-            case "chatglm":
-                config = _chatglm_config(get, refuse)
-            case "gpt2":
-                config = _gpt2_config(get, refuse)
-            case _:
-                raise ModelError(f"model_type is {kind!r:.40}, expected llama, qwen2, chatglm or gpt2")
-        if kind != "chatglm" and content.get("tie_word_embeddings") is None:
-            config = replace(config, tied="lm_head.weight" not in tensors)  # the families have different defaults
-        if config.rotary and content.get("rope_parameters") is not None:  # newer files have the base here
-            config = replace(config, rope_base=_rope_base(content["rope_parameters"]))
-        return replace(config, bos=tokens["bos"], eos=tuple(eos))
+        return _config(content, tensors)
     except ModelError as error:
         raise ModelError(error.what, where=str(path), hint=error.hint) from None
 
 
-def _rope_base(parameters: Any) -> float:
-    match parameters:
-        case {"rope_theta": int() | float() as base} if parameters.get("rope_type", "default") == "default":
-            return float(base)
-        case _:
-            raise ModelError(f"rope_parameters is {parameters!r:.80}, expected rope_theta and rope_type 'default'")
+def _config(content: Mapping[str, Any], tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
+    kind = content.get("model_type")
+    family = FAMILIES.get(kind) if isinstance(kind, str) else None
+    if family is None:
+        what = f"model_type is {kind!r:.40}, expected one of {', '.join(FAMILIES)}"
+        if any(isinstance(content.get(key), int) for key in _MIXTURES):
+            what = f"model_type is {kind!r:.40}, a mixture of experts: what is multiplied would depend on values"
+        raise ModelError(what)
+    for key, fine in family.expects.items():
+        if content.get(key) not in fine:
+            raise ModelError(f"{key} is {content.get(key)!r:.40}, expected {fine[0]!r}", hint="fleet would compute something else")
+    draft = Draft(content, _fields(content, family), {"names": {**NAMES, **family.names}, **family.layout})
+    draft.config["architecture"] = "chatglm2" if kind == "chatglm" else kind
+    if family.more is not None:
+        family.more(draft)
+    if draft.config.get("rotary") != 0:
+        _rotate(draft)
+    _window(draft)
+    return _seen(draft, tensors)
 
 
-def _llama_config(kind: str, get: _Get, refuse: _Refuse) -> ModelConfig:
-    refuse("hidden_act", "silu")
-    refuse("rope_scaling", None)
-    refuse("use_sliding_window", False)
-    refuse("attention_bias", False)
-    refuse("mlp_bias", False)
-    channels, heads = get("hidden_size", int), get("num_attention_heads", int)
-    return ModelConfig(
-        kind,
-        blocks=get("num_hidden_layers", int),
-        channels=channels,
-        heads=heads,
-        kv_heads=get("num_key_value_heads", int, heads),
-        head_channels=get("head_dim", int, channels // max(heads, 1)),
-        ffn=get("intermediate_size", int),
-        vocabulary=get("vocab_size", int),
-        context=get("max_position_embeddings", int),
-        rotary=get("head_dim", int, channels // max(heads, 1)),
-        rope_base=get("rope_theta", float, 10000.0),
-        norm_eps=get("rms_norm_eps", float, 1e-6),
-        tied=get("tie_word_embeddings", bool, False),
-        qkv_bias=kind == "qwen2",
+def _fields(content: Mapping[str, Any], family: Family) -> dict[str, Any]:
+    """Return the fields that keys state. Raises ModelError for a value of another kind."""
+    keys = {**KEYS, **family.keys}
+    found: dict[str, Any] = {}
+    optional = {"kv_heads", "head_channels", "ffn"}
+    for name, key in keys.items():
+        value = content.get(key) if key else None
+        if name == "activation":
+            value = content.get("hidden_act", "silu") if value is None else value
+            if value not in ACTIVATIONS:
+                raise ModelError(f"{key} is {value!r:.40}, expected {', '.join(ACTIVATIONS)}")
+            found[name] = ACTIVATIONS[value]
+        elif name == "norm_eps":
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise ModelError(f"{key} is {value!r:.40}, expected a number")
+            found[name] = (1e-6 if "rms" in key else 1e-5) if value is None else float(value)
+        elif type(value) is int or (value is None and (name in optional)):
+            found[name] = value
+        else:
+            raise ModelError(f"{key} is {value!r:.40}, expected int")
+    heads = max(found["heads"], 1)
+    found["kv_heads"] = found["kv_heads"] or heads
+    found["head_channels"] = found["head_channels"] or found["channels"] // heads
+    found["ffn"] = found["ffn"] or 4 * found["channels"]
+    return found | dict(family.config)
+
+
+def _rotate(draft: Draft) -> None:
+    """Add how heads are rotated."""
+    content, c = draft.content, draft.config
+    parameters: Any = next((content[key] for key in _STRETCHED if content.get(key) is not None), {})
+    name = next((key for key in _STRETCHED if content.get(key) is not None), "rope_parameters")
+    if not is_table(parameters):
+        raise ModelError(f"{name} is {parameters!r:.80}, expected a table")
+    kinds: list[Any] = list(content.get("layer_types") or [])
+    sets: dict[str, Mapping[str, Any]] = {k: v for k, v in parameters.items() if k.endswith("_attention") and is_table(v)}
+    if not sets and "rope_local_base_freq" in content:  # gemma3 as its first files have it
+        sets = {"full_attention": parameters, "sliding_attention": {"rope_theta": content["rope_local_base_freq"]}}
+        pattern = content.get("sliding_window_pattern", 6)
+        kinds = kinds or ["sliding_attention" if (i + 1) % pattern else "full_attention" for i in range(c["blocks"])]
+    first = sets.get("full_attention", next(iter(sets.values()), parameters))
+
+    def stated(one: Mapping[str, Any], keys: tuple[str, ...], default: float) -> float:
+        value = next((v for k in keys for v in (one.get(k), content.get(k)) if v is not None), default)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ModelError(f"{keys[0]} is {value!r:.40}, expected a number")
+        return float(value)
+
+    part = stated(first, ("partial_rotary_factor", "rotary_pct", "rope_pct"), 1.0)
+    width = content.get("rotary_dim") if isinstance(content.get("rotary_dim"), int) else int(c["head_channels"] * part)
+    c["rotary"] = c.get("rotary", width)
+    context = c["context"]
+    made: list[tuple[Rope | None, float]] = []
+    for one in sets.values() if sets else [parameters]:
+        base = stated(one, ("rope_theta", "rotary_emb_base", "rope_base"), 10000.0)
+        if not (1 < base <= 1e12) or c["rotary"] <= 0:
+            c["rope_base"] = base
+            return  # `ModelConfig` refuses it by name
+        given = dict(one)
+        given.setdefault("original_max_position_embeddings", content.get("original_max_position_embeddings"))
+        rope, reach = scaled(given, base, c["rotary"], c["context"], name=name)
+        context = min(context, reach)
+        made.append((rope, base))
+    c["context"], c["rope_base"] = context, made[0][1]
+    plain = all(rope is None for rope, _ in made) and len({base for _, base in made}) == 1
+    if not plain:
+        c["ropes"] = tuple(rope or Rope.of_base(base, c["rotary"]) for rope, base in made)
+    if not plain and sets:
+        ways = list(sets)
+        c["block_ropes"] = tuple(ways.index(kind) if kind in ways else 0 for kind in kinds)
+
+
+def _window(draft: Draft) -> None:
+    """End the context where blocks stop to see everything."""
+    content, c = draft.content, draft.config
+    kinds = content.get("layer_types")
+    if isinstance(kinds, list) and (other := [k for k in kinds if k not in {"full_attention", "sliding_attention"}]):
+        raise ModelError(f"layer_types has {other[0]!r:.40}, expected full_attention or sliding_attention")
+    window = content.get("sliding_window")
+    used = content.get("use_sliding_window", not str(content.get("model_type")).startswith("qwen"))
+    if isinstance(kinds, list):
+        used = "sliding_attention" in kinds
+    if used and window is not None:
+        if type(window) is not int or window < 1:
+            raise ModelError(f"sliding_window is {window!r:.40}, expected a positive integer")
+        c["context"] = min(c["context"], window)
+
+
+def _seen(draft: Draft, tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
+    """Add what the tensors say: biases, and whether the head is the embedding."""
+    content, c = draft.content, draft.config
+    layout = FileLayout(**draft.layout, factors=draft.factors)
+
+    def bias(name: str) -> bool:
+        stored = f"{layout.stored(name)}.bias"
+        return stored in tensors.shapes or stored.partition(".")[2] in tensors.shapes
+
+    tied = content.get("tie_word_embeddings")
+    if tied is not None and type(tied) is not bool:
+        raise ModelError(f"tie_word_embeddings is {tied!r:.40}, expected bool")
+    c.setdefault("tied", f"{layout.names['head']}.weight" not in tensors.shapes if tied is None else tied)
+    bos, eos = content.get("bos_token_id"), content.get("eos_token_id")
+    config = ModelConfig(
+        **c,
+        qkv_bias=bias("blocks.0.attention.q"),
+        o_bias=bias("blocks.0.attention.o"),
+        ffn_bias=bias("blocks.0.ffn.up"),
+        head_bias=bias("head"),
+        bos=bos,
+        eos=tuple(eos) if isinstance(eos, list) else () if eos is None else (eos,),
     )
+    return config, replace(layout, norm_biases=bias("norm"))
 
 
-def _chatglm_config(get: _Get, refuse: _Refuse) -> ModelConfig:
-    refuse("rmsnorm", True)
-    refuse("add_bias_linear", False)
-    refuse("apply_residual_connection_post_layernorm", False)
-    refuse("tie_word_embeddings", False)
-    refuse("rope_ratio", 1, 1.0)
-    heads, head_channels = get("num_attention_heads", int), get("kv_channels", int)
-    return ModelConfig(
-        "chatglm2",
-        blocks=get("num_layers", int),
-        channels=get("hidden_size", int),
-        heads=heads,
-        kv_heads=get("multi_query_group_num", int) if get("multi_query_attention", bool, False) else heads,
-        head_channels=head_channels,
-        ffn=get("ffn_hidden_size", int),
-        vocabulary=get("padded_vocab_size", int),
-        context=get("seq_length", int),
-        rotary=head_channels // 2,
-        norm_eps=get("layernorm_epsilon", float, 1e-5),
-        qkv_bias=get("add_qkv_bias", bool, False),
-    )
-
-
-def _gpt2_config(get: _Get, refuse: _Refuse) -> ModelConfig:
-    refuse("activation_function", "gelu_new", "gelu_pytorch_tanh")
-    refuse("scale_attn_by_inverse_layer_idx", False)
-    refuse("scale_attn_weights", True)
-    channels, heads = get("n_embd", int), get("n_head", int)
-    return ModelConfig(
-        "gpt2",
-        blocks=get("n_layer", int),
-        channels=channels,
-        heads=heads,
-        kv_heads=heads,
-        head_channels=channels // max(heads, 1),
-        ffn=get("n_inner", int, 4 * channels),
-        vocabulary=get("vocab_size", int),
-        context=get("n_positions", int),
-        rotary=0,
-        norm="layer",
-        norm_eps=get("layer_norm_epsilon", float, 1e-5),
-        tied=get("tie_word_embeddings", bool, True),
-        qkv_bias=True,
-        linear_bias=True,
-        activation="gelu",
-        gated=False,
-    )
-
-
-def _chat(path: Path) -> tuple[str, str]:
-    """Return (chat, system) of the template in tokenizer_config.json; without the file, no template."""
-    if not path.is_file():
-        return "plain", ""
-    template = read_json(path, _MAX_CONFIG).get("chat_template")
+def _chat(folder: Path) -> tuple[str, str]:
+    """Return (chat, system) of the template beside the tokenizer; without one, no template."""
+    path = folder / "tokenizer_config.json"
+    template = read_json(path, _MAX_CONFIG).get("chat_template") if path.is_file() else None
+    beside = folder / "chat_template.jinja"
+    if not isinstance(template, str) and beside.is_file() and beside.stat().st_size <= _MAX_CONFIG:
+        template = beside.read_bytes().decode("utf-8", "replace")
     return chat_of_template(template if isinstance(template, str) else "")

@@ -1,14 +1,13 @@
 """Names and layouts of weights in files, for the names of `fleet.llm.weights`: one description, used to read and to write.
 
-GGUF stores matrices as [outputs, inputs]. So does Hugging Face, except for GPT-2, which has [inputs, outputs]. GPT-2 and ChatGLM2
-concatenate q, k and v along the outputs, ChatGLM2 also gate and up. In GGUF, llama's and chatglm's q and k have adjacent rotary
-pairs; Hugging Face's llama and qwen2, and GGUF's qwen2, pair the halves of a head.
+A `FileLayout` is what a family's files have in common: the tensors' names, the order of what is fused, and what is folded into weights
+when they are read, so that a `ModelConfig` needs no field for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -19,20 +18,66 @@ from fleet.llm.weights import ModelWeights, interleaved_order, weight_shapes
 
 
 @dataclass(frozen=True)
+class FileLayout:
+    """How files of a family store weights.
+
+    Attributes:
+        names: of tensors, without ".weight", by canonical name without the block's prefix ("attention.q"); "block" is the prefix
+            of a block's, with {} for its number. Equal names of q, k, v, or of gate and up, mean one fused tensor.
+        transposed: matrices are [outputs, inputs].
+        halves: rotary pairs of a head are (i, i + rotary / 2), so columns of q and k get another order; else they are adjacent.
+        grouped: a fused q, k, v has, for every key head, its query heads, the key and the value; else all of q, of k, of v.
+        norms, norm_biases: norms have stored gammas, betas; where they have none, gamma is 1 and beta 0.
+        gamma: added to what a file stores as gamma.
+        factors: what the weights of a canonical name (and their biases) are multiplied by.
+        skipped: rows of the position embedding in front of position 0.
+    """
+
+    names: Mapping[str, str]
+    transposed: bool = True
+    halves: bool = True
+    grouped: bool = False
+    norms: bool = True
+    norm_biases: bool = True
+    gamma: float = 0.0
+    factors: Mapping[str, float] = field(default_factory=dict[str, float])
+    skipped: int = 0
+
+    def stored(self, name: str) -> str:
+        """Return the file's name for a canonical one ("blocks.3.ffn.up"), without ".weight"."""
+        if not name.startswith("blocks."):
+            return self.names[name]
+        _, block, rest = name.split(".", 2)
+        return self.names["block"].format(block) + self.names[rest]
+
+
+@dataclass(frozen=True)
 class WeightPart:
     """The place of a canonical weight in a file.
 
     Attributes:
-        stored: the file's name.
+        stored: the file's name; "" for a weight that is not stored and is `added` everywhere.
         transposed: the file has [outputs, inputs].
         start: its first output in the stored tensor, which may hold several weights.
+        groups: groups of outputs of the stored tensor, each with a part of this weight, from `start` on.
         halves: number of heads whose rotary pairs are (i, i + rotary / 2) in the file; 0: no reordering.
+        factor: what the stored numbers are multiplied by; added: what is added to them then.
+        skipped: rows in front of the first.
     """
 
     stored: str
     transposed: bool = False
     start: int = 0
+    groups: int = 1
     halves: int = 0
+    factor: float = 1.0
+    added: float = 0.0
+    skipped: int = 0
+
+    def outputs(self, count: int, total: int) -> np.ndarray:
+        """Return the stored outputs, of `total`, that this weight's `count` are."""
+        group = np.arange(self.groups)[:, None] * (total // self.groups)
+        return (group + self.start + np.arange(count // self.groups)).reshape(-1)
 
 
 class WeightStore(Protocol):
@@ -51,165 +96,141 @@ class WeightStore(Protocol):
         ...
 
 
-def _norms(config: ModelConfig, names: Mapping[str, str]) -> dict[str, WeightPart]:
-    parts = {f"{name}.gamma": WeightPart(f"{stored}.weight") for name, stored in names.items()}
-    if config.norm == "layer":
-        parts.update({f"{name}.beta": WeightPart(f"{stored}.bias") for name, stored in names.items()})
-    return parts
+def parts(c: ModelConfig, layout: FileLayout) -> dict[str, WeightPart]:
+    """Return the place of each weight in a family's files; a tied head has none."""
+    return {name: _part(c, layout, name) for name in weight_shapes(c) if name != "head" or not c.tied}
 
 
-def _linear(
-    name: str, stored: str, bias: bool, *, transposed: bool = True, start: int = 0, halves: int = 0
-) -> dict[str, WeightPart]:
-    parts = {name: WeightPart(f"{stored}.weight", transposed, start, halves)}
-    if bias:
-        parts[f"{name}.bias"] = WeightPart(f"{stored}.bias", False, start, halves)
-    return parts
+def _part(c: ModelConfig, layout: FileLayout, name: str) -> WeightPart:
+    base, _, kind = name.rpartition(".")
+    if kind == "gamma":
+        heads = 0
+        if base.endswith(("q_norm", "k_norm")) and layout.halves and c.rotary:
+            heads = 1 if c.qk_norm == "head" else c.heads if base.endswith("q_norm") else c.kv_heads
+        factor = layout.factors.get(_canonical(base), 1.0)
+        stored = f"{layout.stored(base)}.weight" if layout.norms or heads else ""
+        return WeightPart(stored, halves=heads, factor=factor, added=factor * layout.gamma if stored else 1.0)
+    if kind == "beta":
+        return WeightPart(f"{layout.stored(base)}.bias" if layout.norm_biases else "")
+    matrix = base if kind == "bias" else name
+    role = _canonical(matrix)
+    stored = f"{layout.stored(matrix)}.{'bias' if kind == 'bias' else 'weight'}"
+    factor = layout.factors.get(role, 1.0)
+    if role in {"embedding", "position_embedding"}:
+        return WeightPart(stored, factor=factor, skipped=layout.skipped if role == "position_embedding" else 0)
+    start, groups = _fused(c, layout, role)
+    heads = {"attention.q": c.heads, "attention.k": c.kv_heads}.get(role, 0) if layout.halves and c.rotary else 0
+    return WeightPart(stored, layout.transposed and kind != "bias", start, groups, heads, factor)
 
 
-def _attention(
-    c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True, halves: bool = False
-) -> dict[str, WeightPart]:
-    """Return the places of attention weights. stored: names of "q", "k", "v", "o"; equal names of q, k and v mean one tensor."""
-    fused = stored["q"] == stored["k"]
-    starts = (0, c.query_channels, c.query_channels + c.kv_channels) if fused else (0, 0, 0)
-    heads = (c.heads, c.kv_heads, 0) if halves else (0, 0, 0)
-    parts: dict[str, WeightPart] = {}
-    for kind, start, count in zip("qkv", starts, heads, strict=True):
-        parts |= _linear(f"{block}.attention.{kind}", stored[kind], c.qkv_bias, transposed=transposed, start=start, halves=count)
-    return parts | _linear(f"{block}.attention.o", stored["o"], c.linear_bias, transposed=transposed)
+def _canonical(name: str) -> str:
+    """Return a name without its block."""
+    return name.split(".", 2)[2] if name.startswith("blocks.") else name
 
 
-def _ffn(c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True) -> dict[str, WeightPart]:
-    """Return the places of feed-forward weights. stored: names of "gate" (if gated), "up", "down"; equal names mean one tensor."""
-    parts: dict[str, WeightPart] = {}
-    up = 0
-    if c.gated:
-        parts |= _linear(f"{block}.ffn.gate", stored["gate"], c.linear_bias, transposed=transposed)
-        up = c.ffn if stored["gate"] == stored["up"] else 0
-    parts |= _linear(f"{block}.ffn.up", stored["up"], c.linear_bias, transposed=transposed, start=up)
-    return parts | _linear(f"{block}.ffn.down", stored["down"], c.linear_bias, transposed=transposed)
+def _fused(c: ModelConfig, layout: FileLayout, role: str) -> tuple[int, int]:
+    """Return (first output, groups) of a matrix in the tensor that holds it."""
+    names = layout.names
+    if role in {"attention.q", "attention.k", "attention.v"} and names["attention.q"] == names["attention.k"]:
+        groups = c.kv_heads if layout.grouped else 1
+        queries, keys = c.query_channels // groups, c.kv_channels // groups
+        return {"q": 0, "k": queries, "v": queries + keys}[role[-1]], groups
+    if role == "ffn.up" and c.gated and names["ffn.gate"] == names["ffn.up"]:
+        return c.ffn, 1
+    return 0, 1
 
 
-def gguf_parts(c: ModelConfig) -> dict[str, WeightPart]:
-    """Return the place of each weight in a GGUF file; a tied head has none."""
-    fused = c.architecture in {"gpt2", "chatglm2"}
-    parts = {"embedding": WeightPart("token_embd.weight")} | _norms(c, {"norm": "output_norm"})
-    if c.learned_positions:
-        parts["position_embedding"] = WeightPart("position_embd.weight")
-    if not c.tied:
-        parts["head"] = WeightPart("output.weight", True)
-    for i in range(c.blocks):
-        b = f"blk.{i}"
-        parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.attn_norm", f"blocks.{i}.norm2": f"{b}.ffn_norm"})
-        names = {kind: f"{b}.attn_qkv" if fused else f"{b}.attn_{kind}" for kind in "qkv"} | {"o": f"{b}.attn_output"}
-        parts |= _attention(c, f"blocks.{i}", names, halves=c.architecture == "qwen2")
-        gate = f"{b}.ffn_up" if c.architecture == "chatglm2" else f"{b}.ffn_gate"
-        parts |= _ffn(c, f"blocks.{i}", {"gate": gate, "up": f"{b}.ffn_up", "down": f"{b}.ffn_down"})
-    return parts
-
-
-def hugging_face_parts(c: ModelConfig) -> dict[str, WeightPart]:
-    """Return the place of each weight in a Hugging Face checkpoint; a tied head has none."""
-    match c.architecture:
-        case "gpt2":
-            return _hugging_face_gpt2(c)
-        case "chatglm2":
-            return _hugging_face_chatglm2(c)
-        case _:
-            return _hugging_face_llama(c)
-
-
-def _hugging_face_llama(c: ModelConfig) -> dict[str, WeightPart]:
-    parts = {"embedding": WeightPart("model.embed_tokens.weight")} | _norms(c, {"norm": "model.norm"})
-    if not c.tied:
-        parts["head"] = WeightPart("lm_head.weight", True)
-    for i in range(c.blocks):
-        b = f"model.layers.{i}"
-        parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.input_layernorm", f"blocks.{i}.norm2": f"{b}.post_attention_layernorm"})
-        parts |= _attention(c, f"blocks.{i}", {kind: f"{b}.self_attn.{kind}_proj" for kind in "qkvo"}, halves=True)
-        parts |= _ffn(c, f"blocks.{i}", {kind: f"{b}.mlp.{kind}_proj" for kind in ("gate", "up", "down")})
-    return parts
-
-
-def _hugging_face_chatglm2(c: ModelConfig) -> dict[str, WeightPart]:
-    parts = {
-        "embedding": WeightPart("transformer.embedding.word_embeddings.weight"),
-        "head": WeightPart("transformer.output_layer.weight", True),
-    } | _norms(c, {"norm": "transformer.encoder.final_layernorm"})
-    for i in range(c.blocks):
-        b = f"transformer.encoder.layers.{i}"
-        parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.input_layernorm", f"blocks.{i}.norm2": f"{b}.post_attention_layernorm"})
-        fused = dict.fromkeys("qkv", f"{b}.self_attention.query_key_value")
-        parts |= _attention(c, f"blocks.{i}", fused | {"o": f"{b}.self_attention.dense"})
-        up = f"{b}.mlp.dense_h_to_4h"
-        parts |= _ffn(c, f"blocks.{i}", {"gate": up, "up": up, "down": f"{b}.mlp.dense_4h_to_h"})
-    return parts
-
-
-def _hugging_face_gpt2(c: ModelConfig) -> dict[str, WeightPart]:
-    parts = {"embedding": WeightPart("wte.weight"), "position_embedding": WeightPart("wpe.weight")} | _norms(c, {"norm": "ln_f"})
-    if not c.tied:
-        parts["head"] = WeightPart("lm_head.weight", True)
-    for i in range(c.blocks):
-        b = f"h.{i}"
-        parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.ln_1", f"blocks.{i}.norm2": f"{b}.ln_2"})
-        fused = dict.fromkeys("qkv", f"{b}.attn.c_attn")
-        parts |= _attention(c, f"blocks.{i}", fused | {"o": f"{b}.attn.c_proj"}, transposed=False)
-        parts |= _ffn(c, f"blocks.{i}", {"up": f"{b}.mlp.c_fc", "down": f"{b}.mlp.c_proj"}, transposed=False)
-    return parts
-
-
-def stored_shapes(config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[str, tuple[int, ...]]:
+def stored_shapes(config: ModelConfig, found: Mapping[str, WeightPart]) -> dict[str, tuple[int, ...]]:
     """Return the required shapes of a file's tensors, by stored name."""
     shapes = weight_shapes(config)
     expected: dict[str, tuple[int, ...]] = {}
-    for name, part in parts.items():
+    for name, part in found.items():
+        if not part.stored:
+            continue
         *inputs, outputs = shapes[name]
-        axis = 0 if part.transposed else -1
-        end = max(part.start + outputs, expected[part.stored][axis] if part.stored in expected else 0)
-        expected[part.stored] = (end, *inputs) if part.transposed else (*inputs, end)
+        if part.stored in expected:
+            outputs += expected[part.stored][0 if part.transposed else -1]
+        inputs = [rows + part.skipped for rows in inputs] if part.skipped else inputs
+        expected[part.stored] = (outputs, *inputs) if part.transposed else (*inputs, outputs)
     return expected
 
 
-def weights_from(store: WeightStore, config: ModelConfig, parts: Mapping[str, WeightPart]) -> ModelWeights:
+def weights_from(store: WeightStore, config: ModelConfig, layout: FileLayout) -> ModelWeights:
     """Return weights that are read from `store` on access.
 
     Raises:
         ModelError: a tensor is missing or has another shape (at once); it cannot be read (on access).
     """
-    for stored, shape in stored_shapes(config, parts).items():
+    found = parts(config, layout)
+    positions = found["position_embedding"].stored if "position_embedding" in found else ""
+    for stored, shape in stored_shapes(config, found).items():
         if stored not in store.shapes:
             raise ModelError(f"tensor {stored} is missing", where=store.place, hint="the file may be cut, or of another model")
-        if store.shapes[stored] != shape:
+        has = _squeezed(store.shapes[stored])
+        longer = stored == positions and has[1:] == shape[1:] and has[0] > shape[0]  # of a model whose context ends at a window
+        if has != shape and not longer:
             raise ModelError(f"tensor {stored} has shape {list(store.shapes[stored])}, expected {list(shape)}", where=store.place)
     shapes = weight_shapes(config)
 
     def reader(name: str, part: WeightPart) -> Callable[[], np.ndarray]:
         def read() -> np.ndarray:
+            if not part.stored:
+                return np.full(shapes[name], part.added, np.float32)
             array = store.read(part.stored)
-            array = (array.T if part.transposed else array)[..., part.start : part.start + shapes[name][-1]]
+            array = (array.T if part.transposed else array).reshape(-1, array.shape[0] if part.transposed else array.shape[-1])
+            count, total = shapes[name][-1], array.shape[-1]
+            if count != total:
+                array = array[:, part.outputs(count, total)] if part.groups > 1 else array[:, part.start : part.start + count]
+            if part.stored == positions:
+                array = array[part.skipped : part.skipped + config.context]
+            array = array.reshape(shapes[name])
             if part.halves:
-                array = array[..., interleaved_order(part.halves, config.head_channels, config.rotary)]
+                array = array[..., interleaved_order(part.halves, shapes[name][-1] // part.halves, config.rotary)]
+            if part.factor != 1 or part.added:
+                array = np.float32(part.factor) * array + np.float32(part.added)
             return array
 
         return read
 
-    return ModelWeights(config, {name: reader(name, part) for name, part in parts.items()}, place=store.place, digest=store.digest)
+    readers = {name: reader(name, part) for name, part in found.items()}
+    if config.tied:
+        plain, factor = reader("embedding", WeightPart(found["embedding"].stored)), layout.factors.get("head", 1.0)
+        readers["head"] = lambda: (plain() * np.float32(factor) if factor != 1 else plain()).T
+    return ModelWeights(config, readers, place=store.place, digest=store.digest)
 
 
-def stored_arrays(weights: Mapping[str, np.ndarray], config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[str, np.ndarray]:
+def unknown_tensors(store: WeightStore, config: ModelConfig, layout: FileLayout) -> Iterator[str]:
+    """Yield the names of tensors that no weight of the model is read from, in order."""
+    used = {part.stored for part in parts(config, layout).values()}
+    if config.tied:
+        used.add(f"{layout.names['head']}.weight")  # a copy of the embedding
+    yield from sorted(store.shapes.keys() - used)
+
+
+def stored_arrays(weights: Mapping[str, np.ndarray], config: ModelConfig, layout: FileLayout) -> dict[str, np.ndarray]:
     """Return a file's tensors by stored name, float32: the inverse of reading."""
-    made: dict[str, np.ndarray] = {}
-    for name, part in sorted(parts.items(), key=lambda item: item[1].start):
+    found = parts(config, layout)
+    expected = stored_shapes(config, found)
+    made = {stored: np.zeros(shape, np.float32) for stored, shape in expected.items()}
+    for name, part in found.items():
+        if not part.stored:
+            continue
         array = weights[name]
+        if part.factor != 1 or part.added:
+            array = (array - np.float32(part.added)) / np.float32(part.factor)
         if part.halves:
             split = np.empty_like(array)
-            split[..., interleaved_order(part.halves, config.head_channels, config.rotary)] = array
+            split[..., interleaved_order(part.halves, array.shape[-1] // part.halves, config.rotary)] = array
             array = split
-        array = array.T if part.transposed else array
-        before = made.get(part.stored)
-        if before is not None:
-            array = np.concatenate([before, array], axis=0 if part.transposed else -1)
-        made[part.stored] = np.asarray(array, order="C")
+        whole = made[part.stored].T if part.transposed else made[part.stored]
+        columns = part.outputs(array.shape[-1], whole.shape[-1])
+        if whole.ndim == 1:
+            whole[columns] = array
+        else:
+            whole[part.skipped :, columns] = array
     return made
+
+
+def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape without leading ones, which some files have."""
+    return _squeezed(shape[1:]) if len(shape) > 2 and shape[0] == 1 else shape

@@ -12,12 +12,15 @@ import numpy as np
 from fleet.core.codec import Json
 from fleet.errors import SetupError
 from fleet.llm.config import ModelConfig
-from fleet.llm.files.naming import gguf_parts, hugging_face_parts, stored_arrays
+from fleet.llm.files import families, gguf_families
+from fleet.llm.files.naming import FileLayout, stored_arrays
 from fleet.llm.files.safetensors import write_safetensors
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY
 from fleet.llm.tokenizer import byte_characters
 from fleet.llm.weights import ModelWeights
 
+_FUSED = ("chatglm2", "gpt2")
+"""Architectures whose GGUF files have q, k and v in one tensor."""
 _SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 _MERGES = (
     "t h", "th e", "Ġ the", "a n", "an d", "Ġ and", "i n", "in g", "Ġ a", "Ġ t", "e r", "o n", "r e", "Ġ o", "Ġo f", "Ġ w", "i s",
@@ -63,7 +66,8 @@ def write_gguf(path: Path, weights: ModelWeights, *, form: str = "F32") -> None:
     except ImportError:
         raise SetupError("package gguf is missing", where=str(path), hint="pip install 'fleet-cosim[llm]'") from None
     c = weights.config
-    writer = gguf.GGUFWriter(str(path), {"chatglm2": "chatglm"}.get(c.architecture, c.architecture))
+    architecture = {"chatglm2": "chatglm"}.get(c.architecture, c.architecture)
+    writer = gguf.GGUFWriter(str(path), architecture)
     writer.add_block_count(c.blocks)
     writer.add_context_length(c.context)
     writer.add_embedding_length(c.channels)
@@ -85,7 +89,7 @@ def write_gguf(path: Path, weights: ModelWeights, *, form: str = "F32") -> None:
     writer.add_eos_token_id(c.eos[0])
     writer.add_chat_template(_template(c))
     kind = gguf.GGMLQuantizationType[form]
-    for name, array in stored_arrays(weights, c, gguf_parts(c)).items():
+    for name, array in stored_arrays(weights, c, gguf_families.layout_of(architecture, fused=c.architecture in _FUSED)).items():
         if array.ndim == 2 and form != "F32":
             writer.add_tensor(name, gguf.quants.quantize(array, kind), raw_dtype=kind)
         else:
@@ -114,7 +118,9 @@ def write_hugging_face(folder: Path, weights: ModelWeights, *, files: int = 1) -
         "model": {"type": "BPE", "vocab": {token: i for i, token in enumerate(tokens)}, "merges": merges},
     }
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    arrays = stored_arrays(weights, c, hugging_face_parts(c))
+    family = families.FAMILIES[{"chatglm2": "chatglm"}.get(c.architecture, c.architecture)]
+    layout = FileLayout({**families.NAMES, **family.names}, **family.layout)
+    arrays = stored_arrays(weights, c, layout)
     if files == 1:
         write_safetensors(folder / "model.safetensors", arrays)
         return

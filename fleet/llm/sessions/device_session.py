@@ -7,7 +7,7 @@ words that depend on the step, runs the instructions and reads logits and argmax
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -59,7 +59,7 @@ class DeviceSession(GenerationSession):
     def __init__(
         self, model: ModelGraph, embedding: Embedding, module: Module, backend: Backend, folder: Path, options: RunOptions,
         images: Iterable[MemoryImage] | None = None, *, inside: bool = True,
-        head: np.ndarray | None = None,
+        head: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         """Args:
             model, embedding: as in `GenerationSession`.
@@ -68,7 +68,7 @@ class DeviceSession(GenerationSession):
             folder: for the files of the memory and the simulation; created here.
             options: "memory", "seed", "rtl_jobs" and "rtl_sample" are used.
             images: from `load_images`, if another session shares them.
-            head: [channels, vocabulary] if the graph ends before the head and the host multiplies.
+            head: logits of the last norm's result, if the graph ends before the head and the host multiplies.
             inside: provide inner values of nodes. The step then runs node by node, which would change cycle counts on hardware.
 
         Raises:
@@ -144,7 +144,7 @@ class DeviceSession(GenerationSession):
         clock = None if cycles is None else int(cycles)
         if self._head is not None:
             start = time.perf_counter()
-            logits = module.read_output(memory, "output", **dims)[0, -1].astype(np.float32) @ self._head
+            logits = self._head(module.read_output(memory, "output", **dims)[0, -1].astype(np.float32))
             counters["host_head_seconds"] = time.perf_counter() - start
             return RanStep(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)

@@ -1,7 +1,7 @@
 """Names and layouts of weights in files, for the names of `fleet.llm.weights`: one description, used to read and to write.
 
-A `FileLayout` is what a family's files have in common: the tensors' names, the order of what is fused, and what is folded into weights
-when they are read, so that a `ModelConfig` needs no field for it.
+A `FileLayout` is what a family's files have in common: the tensors' names, the order of what is fused, and what is folded into
+weights when they are read, so that a `ModelConfig` needs no field for it.
 """
 
 from __future__ import annotations

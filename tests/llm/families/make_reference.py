@@ -1,7 +1,7 @@
 """`python tests/llm/families/make_reference.py`: writes models.json and logits.npz beside itself, with torch and transformers.
 
 For every family: the config.json that transformers writes, names and shapes of the tensors that it stores, and the logits that its
-own implementation computes (float32, eager attention) from weights of `helpers_drawn`. Written with torch 2.13 and transformers 5.24.
+own code computes (float32, eager attention) from weights of `helpers_drawn`. Written with torch 2.13 and transformers 5.24.
 """
 
 from __future__ import annotations

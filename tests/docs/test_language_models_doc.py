@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from fleet.llm.files import listing
 from fleet.llm.models.counts import PUBLISHED, main, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "language-models.md"
@@ -26,3 +27,7 @@ def test_the_python_example_runs(capsys: object) -> None:
     names: dict[str, object] = {}
     exec(compile(code.replace("print(", "said = ("), str(PAGE), "exec"), names)
     assert names["said"] == ("cabc", "pass")
+
+
+def test_the_families_are_current() -> None:
+    assert listing.main(["--check"]) == 0

@@ -90,9 +90,15 @@ def test_a_device_computes_what_the_rounded_weights_mean(name: str, tmp_path: Pa
     loaded = LoadedLanguageModel(name, weights, TinyTokenizer())
     made = compile_model(loaded, PLAN, find_device("hbm_small")[1], Quantisation(128, "search"), aux=True)
     golden = VmSession(made.model, Embedding(weights), made.rounded, "vm-rounded")
-    with DeviceSession(made.model, Embedding(weights), made.module, IssBackend(), tmp_path, RunOptions(), made.images) as device:
+    with DeviceSession(
+        made.model, Embedding(weights), made.module, IssBackend(), tmp_path, RunOptions(), made.images, inside=True
+    ) as device:
+        names = tuple(call.label for call in made.model.calls() if call.label and not call.op.endswith("dat_hbm"))
         for part in (TOKENS[:6], TOKENS[6:7], TOKENS[7:10]):
-            assert sqnr_db(golden.step(part).logits, device.step(part).logits) > 35
+            mine, theirs = golden.step(part, names).ran, device.step(part, names).ran
+            assert sqnr_db(mine.logits, theirs.logits) > 35
+            assert theirs.tensors.keys() == set(names)
+            assert all(sqnr_db(mine.tensors[n].reshape(-1), v.reshape(-1)) > 25 for n, v in theirs.tensors.items())
 
 
 @pytest.mark.parametrize("name", SHORT_HEADS)

@@ -31,6 +31,8 @@ from fleet.targets.graph.module import Module
 
 _LARGE = 1 << 30
 """Bytes of images from which on a session gives their room back between its steps."""
+_HEADS = ("wq", "wk", "wv", "rope_q", "rope_k", "mix")
+"""Ends of names of nodes whose channels are those of heads, where q, k and v are products of their own."""
 
 
 def load_images(module: Module) -> list[MemoryImage]:
@@ -166,10 +168,18 @@ class DeviceSession(GenerationSession):
             end = node.first + node.count
             commits += self.backend.execute(calls[at:end], self.seq + at)
             at = end
-            value = self.module.tasks.load(self.module.device, node.results[0], self.memory)
+            value = self._unfilled(node.name, self.module.tasks.load(self.module.device, node.results[0], self.memory))
             kept[node.name] = np.asarray(value, np.float32) if value.shape[0] > 1 else np.asarray(value[0], np.float32)
         commits += self.backend.execute(calls[at:], self.seq + at) if at < len(calls) else []
         return commits, kept
+
+    def _unfilled(self, name: str, value: np.ndarray) -> np.ndarray:
+        """Return a node's value without the zeros that fill narrow heads to a width of the device."""
+        channels, widths = self.model.config.head_channels, self.module.instruction_set.head_channels
+        if channels in widths or name.rpartition(".")[2] not in _HEADS:
+            return value
+        width = min((width for width in widths if width > channels), default=channels)
+        return value.reshape(*value.shape[:-1], -1, width)[..., :channels].reshape(*value.shape[:-1], -1)
 
     def explain(
         self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None

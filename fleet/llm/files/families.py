@@ -54,6 +54,7 @@ class Family:
         config: fields that the family decides.
         layout: fields of `FileLayout`.
         expects: key -> values that fleet computes, None among them where the key may be missing.
+        activation, context: of files that state none; the first as Hugging Face calls it.
         more: what depends on the file in another way.
     """
 
@@ -63,6 +64,8 @@ class Family:
     layout: Mapping[str, Any] = field(default_factory=lambda: _NO_WORDS)
     expects: Mapping[str, tuple[object, ...]] = field(default_factory=dict[str, tuple[object, ...]])
     more: Callable[[Draft], None] | None = None
+    activation: str = "silu"
+    context: int | None = None
 
 
 NAMES: Mapping[str, str] = {
@@ -216,19 +219,21 @@ FAMILIES: Mapping[str, Family] = {
     "olmo2": Family(_AFTER, config={"norm_place": "after", "qk_norm": "all"}),
     "olmo3": Family(_AFTER, config={"norm_place": "after", "qk_norm": "all"}),
     "exaone4": Family(_AFTER, config={"norm_place": "after", "qk_norm": "head"}, more=_where_it_slides),
-    "gemma": Family(layout={"gamma": 1.0}, more=_gemma),
+    "gemma": Family(
+        keys={"activation": "hidden_activation"}, layout={"gamma": 1.0}, more=_gemma, activation="gelu_pytorch_tanh",
+    ),
     "gemma2": Family(
         _AFTER | {"norm2": "pre_feedforward_layernorm"}, {"activation": "hidden_activation"}, _BOTH, {"gamma": 1.0},
-        _NOT_SOFT, _gemma2,
+        _NOT_SOFT, _gemma2, activation="gelu_pytorch_tanh",
     ),
     "gemma3_text": Family(
         _AFTER | {"norm2": "pre_feedforward_layernorm"}, {"activation": "hidden_activation"}, _BOTH | {"qk_norm": "head"},
-        {"gamma": 1.0}, _NOT_SOFT, _gemma2,
+        {"gamma": 1.0}, _NOT_SOFT, _gemma2, activation="gelu_pytorch_tanh",
     ),
     "phi": Family(
         {"norm": "model.final_layernorm", "attention.o": "self_attn.dense", "ffn.up": "mlp.fc1", "ffn.down": "mlp.fc2"},
         {"norm_eps": "layer_norm_eps"}, {"norm": "layer", "gated": False, "parallel": "one"},
-        expects={"qk_layernorm": (False, None)},
+        expects={"qk_layernorm": (False, None)}, activation="gelu_new",
     ),
     "phi3": Family(_FUSED_QKV | _FUSED_UP),
     "glm": Family(_FUSED_UP, layout={"halves": False}),
@@ -246,26 +251,31 @@ FAMILIES: Mapping[str, Family] = {
     "stablelm": Family(
         keys={"norm_eps": "layer_norm_eps"}, config={"norm": "layer"}, expects={"qk_layernorm": (False, None)}, more=_stablelm,
     ),
-    "nemotron": Family(keys={"norm_eps": "norm_eps"}, config={"norm": "layer", "gated": False}, layout={"gamma": 1.0}),
-    "arcee": Family(config={"gated": False}),
+    "nemotron": Family(
+        keys={"norm_eps": "norm_eps"}, config={"norm": "layer", "gated": False}, layout={"gamma": 1.0}, activation="relu2",
+    ),
+    "arcee": Family(config={"gated": False}, activation="relu2"),
     "starcoder2": Family(
         {"ffn.up": "mlp.c_fc", "ffn.down": "mlp.c_proj"}, {"norm_eps": "norm_epsilon"}, {"norm": "layer", "gated": False},
+        activation="gelu_pytorch_tanh",
     ),
-    "gpt2": Family(_GPT2, _GPT2_KEYS, _GPT2_CONFIG, {"transposed": False}, _GPT2_EXPECTS),
-    "gpt_bigcode": Family(_GPT2, _GPT2_KEYS, _GPT2_CONFIG, {"grouped": True}, _GPT2_EXPECTS, _bigcode),
+    "gpt2": Family(_GPT2, _GPT2_KEYS, _GPT2_CONFIG, {"transposed": False}, _GPT2_EXPECTS, activation="gelu_new"),
+    "gpt_bigcode": Family(
+        _GPT2, _GPT2_KEYS, _GPT2_CONFIG, {"grouped": True}, _GPT2_EXPECTS, _bigcode, activation="gelu_pytorch_tanh",
+    ),
     "gpt_neo": Family(
         _GPT2 | {f"attention.{n}": f"attn.attention.{n}_proj" for n in "qkv"} | {"attention.o": "attn.attention.out_proj"},
         _GPT2_KEYS | {"blocks": "num_layers", "channels": "hidden_size", "heads": "num_heads", "ffn": "intermediate_size",
                       "context": "max_position_embeddings"},
-        _GPT2_CONFIG, more=_gpt_neo,
+        _GPT2_CONFIG, more=_gpt_neo, activation="gelu_new",
     ),
     "gptj": Family(
         _GPT2 | {f"attention.{n}": f"attn.{n}_proj" for n in "qkv"}
         | {"attention.o": "attn.out_proj", "ffn.up": "mlp.fc_in", "ffn.down": "mlp.fc_out"},
-        _GPT2_KEYS, {"norm": "layer", "gated": False, "parallel": "one"}, {"halves": False},
+        _GPT2_KEYS, {"norm": "layer", "gated": False, "parallel": "one"}, {"halves": False}, activation="gelu_new",
     ),
     "gpt_neox": Family(
-        _NEOX, {"norm_eps": "layer_norm_eps"}, {"norm": "layer", "gated": False}, {"grouped": True}, more=_neox,
+        _NEOX, {"norm_eps": "layer_norm_eps"}, {"norm": "layer", "gated": False}, {"grouped": True}, more=_neox, activation="gelu",
     ),
     "opt": Family(
         {
@@ -275,11 +285,12 @@ FAMILIES: Mapping[str, Family] = {
         },
         {"ffn": "ffn_dim", "norm_eps": "", "activation": "activation_function", "kv_heads": ""},
         {"norm": "layer", "gated": False, "rotary": 0}, {"skipped": 2},
-        {"do_layer_norm_before": (True, None), "_remove_final_layer_norm": (False, None)}, _opt,
+        {"do_layer_norm_before": (True, None), "_remove_final_layer_norm": (False, None)}, _opt, activation="relu",
     ),
     "falcon": Family(
         _FALCON, {"norm_eps": "layer_norm_epsilon", "activation": "activation", "ffn": "ffn_hidden_size", "kv_heads": ""},
-        {"norm": "layer", "gated": False}, {"grouped": True}, {"alibi": (False, None)}, _falcon,
+        {"norm": "layer", "gated": False}, {"grouped": True}, {"alibi": (False, None)}, _falcon, activation="gelu",
+        context=2048,
     ),
     "chatglm": Family(
         {

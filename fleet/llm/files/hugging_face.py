@@ -92,9 +92,12 @@ def _fields(content: Mapping[str, Any], family: Family) -> dict[str, Any]:
     optional = {"kv_heads", "head_channels", "ffn"}
     for name, key in keys.items():
         value = content.get(key) if key else None
+        value = family.context if value is None and name == "context" else value
         if name == "activation":
-            value = content.get("hidden_act", "silu") if value is None else value
-            if value not in ACTIVATIONS:
+            older = content.get("hidden_act")  # in gemma's first files "gelu" meant the form with tanh
+            value = older if value is None and key == "hidden_activation" and older != "gelu" else value
+            value = family.activation if value is None else value
+            if not isinstance(value, str) or value not in ACTIVATIONS:
                 raise ModelError(f"{key} is {value!r:.40}, expected {', '.join(ACTIVATIONS)}")
             found[name] = ACTIVATIONS[value]
         elif name == "norm_eps":
@@ -119,11 +122,13 @@ def _rotate(draft: Draft) -> None:
     name = next((key for key in _STRETCHED if content.get(key) is not None), "rope_parameters")
     if not is_table(parameters):
         raise ModelError(f"{name} is {parameters!r:.80}, expected a table")
-    kinds: list[Any] = list(content.get("layer_types") or [])
+    kinds: list[Any] = _kinds(content)
     sets: dict[str, Mapping[str, Any]] = {k: v for k, v in parameters.items() if k.endswith("_attention") and is_table(v)}
     if not sets and "rope_local_base_freq" in content:  # gemma3 as its first files have it
         sets = {"full_attention": parameters, "sliding_attention": {"rope_theta": content["rope_local_base_freq"]}}
         pattern = content.get("sliding_window_pattern", 6)
+        if type(pattern) is not int or pattern < 1:
+            raise ModelError(f"sliding_window_pattern is {pattern!r:.40}, expected a positive integer")
         kinds = kinds or ["sliding_attention" if (i + 1) % pattern else "full_attention" for i in range(c["blocks"])]
     first = sets.get("full_attention", next(iter(sets.values()), parameters))
 
@@ -134,6 +139,8 @@ def _rotate(draft: Draft) -> None:
         return float(value)
 
     part = stated(first, ("partial_rotary_factor", "rotary_pct", "rope_pct"), 1.0)
+    if not 0 < part <= 1:
+        raise ModelError(f"partial_rotary_factor is {part}, expected more than 0 and at most 1")
     width = content.get("rotary_dim") if isinstance(content.get("rotary_dim"), int) else int(c["head_channels"] * part)
     c["rotary"] = c.get("rotary", width)
     context = c["context"]
@@ -157,16 +164,25 @@ def _rotate(draft: Draft) -> None:
         c["block_ropes"] = tuple(ways.index(kind) if kind in ways else 0 for kind in kinds)
 
 
+def _kinds(content: Mapping[str, Any]) -> list[str]:
+    """Return the kind of every block's attention, [] if none is stated. Raises ModelError for another kind."""
+    kinds: Any = content.get("layer_types")
+    if kinds is None:
+        return []
+    if not isinstance(kinds, list):
+        raise ModelError(f"layer_types is {kinds!r:.40}, expected a list")
+    if other := [k for k in kinds if k not in ("full_attention", "sliding_attention")]:
+        raise ModelError(f"layer_types has {other[0]!r:.40}, expected full_attention or sliding_attention")
+    return kinds
+
+
 def _window(draft: Draft) -> None:
     """End the context where blocks stop to see everything."""
     content, c = draft.content, draft.config
-    kinds = content.get("layer_types")
-    if isinstance(kinds, list) and (other := [k for k in kinds if k not in {"full_attention", "sliding_attention"}]):
-        raise ModelError(f"layer_types has {other[0]!r:.40}, expected full_attention or sliding_attention")
+    kinds = _kinds(content)
     window = content.get("sliding_window")
     used = content.get("use_sliding_window", not str(content.get("model_type")).startswith("qwen"))
-    if isinstance(kinds, list):
-        used = "sliding_attention" in kinds
+    used = "sliding_attention" in kinds if kinds else used
     if used and window is not None:
         if type(window) is not int or window < 1:
             raise ModelError(f"sliding_window is {window!r:.40}, expected a positive integer")

@@ -39,6 +39,14 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def check_sizes(fields: Mapping[str, object], where: str | None = None) -> None:
+    """Raise ModelError for the first of some fields that is no size within the limits, before anything is made by its size."""
+    for field, (low, high) in _LIMITS.items():
+        value = fields.get(field, low)
+        if type(value) is not int or not low <= value <= high:
+            raise ModelError(f"{field} is {value!r:.40}, expected an integer from {low} to {high}", where=where)
+
+
 @dataclass(frozen=True)
 class Rope:
     """One way to rotate: how far the pairs of a head turn.
@@ -128,10 +136,7 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         """Raises ModelError naming the first invalid field."""
-        for field, (low, high) in _LIMITS.items():
-            value = getattr(self, field)
-            if type(value) is not int or not low <= value <= high:
-                raise ModelError(f"{field} is {value!r:.40}, expected an integer from {low} to {high}", where=self._where)
+        check_sizes({field: getattr(self, field) for field in _LIMITS}, self._where)
         for field, words in _WORDS.items():
             if getattr(self, field) not in words:
                 raise ModelError(f"{field} is {getattr(self, field)!r:.40}, expected {' or '.join(words)}", where=self._where)

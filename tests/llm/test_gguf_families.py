@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from test_families import LOGITS, TOKENS, opened
 
+from fleet.errors import ModelError
 from fleet.llm.config import Rope
 from fleet.llm.files.gguf import open_gguf
 from fleet.llm.files.gguf_families import FAMILIES
@@ -118,3 +119,12 @@ def test_local_and_global_blocks_rotate_differently(tmp_path: Path) -> None:
     assert {found.ropes[1]} == {theirs.rope_of(0)}
     assert theirs.rope_of(2) in found.ropes
     assert (found.context, found.qk_norm, found.norm_place) == (64, "head", "both")
+
+
+@pytest.mark.parametrize("key", ["block_count", "rope.dimension_count"])
+def test_an_absurd_size_is_refused_before_anything_has_it(key: str, tmp_path: Path) -> None:
+    (tmp_path / "hf").mkdir()
+    weights = opened("gemma3_text", tmp_path / "hf")
+    write_plain_gguf(tmp_path / "m.gguf", weights, "gemma3", {key: (1 << 32) - 1}, {"embedding": math.sqrt(128)})
+    with pytest.raises(ModelError, match="blocks is 4294967295" if key == "block_count" else "rotary is 4294967295"):
+        open_gguf(tmp_path / "m.gguf")

@@ -153,3 +153,14 @@ def test_no_configuration_gives_anything_but_a_model_error(tmp_path: Path, data:
     path.write_text(json.dumps(content))
     with contextlib.suppress(ModelError):
         hugging_face_config(path, cast("TensorFolder", NoTensors()))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "says"),
+    [("gemma3-1b", "num_hidden_layers", "blocks is"), ("gptj", "rotary_dim", "rotary is"), ("opt", "hidden_size", "channels is")],
+)
+def test_absurd_sizes_are_refused_before_anything_has_them(name: str, key: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(CONFIGS[name] | {key: 1 << 40}))
+    with pytest.raises(ModelError, match=says):
+        hugging_face_config(path, cast("TensorFolder", NoTensors()))

@@ -10,7 +10,7 @@ from typing import Any
 
 from fleet.errors import ModelError
 from fleet.llm.chat import chat_of_template
-from fleet.llm.config import ModelConfig, Rope
+from fleet.llm.config import ModelConfig, Rope, check_sizes
 from fleet.llm.files.gguf_families import FAMILIES, GgufDraft, GgufFields, layout_of
 from fleet.llm.files.gguf_file import GgufFile, Value
 from fleet.llm.files.naming import FileLayout, unknown_tensors, weights_from
@@ -80,6 +80,7 @@ def gguf_config(file: GgufFile) -> tuple[ModelConfig, FileLayout]:
     }
     factors: dict[str, float] = {}
     try:
+        check_sizes(config)
         config |= _structure(file, fields, layout)
         config |= _rotation(file, fields, config)
         config |= family.config
@@ -129,6 +130,7 @@ def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> 
         return {"rotary": 0}
     base, context = fields.number("rope.freq_base", 10000.0), config["context"]
     rotary = fields.integer("rope.dimension_count", config["head_channels"])
+    check_sizes({"rotary": rotary})
     if not 1 < base <= 1e12 or rotary <= 0:
         return {"rotary": rotary, "rope_base": base}  # `ModelConfig` refuses it by name
     original = fields.integer("rope.scaling.original_context_length", context)

@@ -13,7 +13,7 @@ from typing import Any
 from fleet.core.codec import is_table
 from fleet.errors import ModelError
 from fleet.llm.chat import chat_of_template
-from fleet.llm.config import ModelConfig, Rope
+from fleet.llm.config import ModelConfig, Rope, check_sizes
 from fleet.llm.files.families import ACTIVATIONS, FAMILIES, KEYS, NAMES, Draft, Family
 from fleet.llm.files.naming import FileLayout, unknown_tensors, weights_from
 from fleet.llm.files.rope import scaled
@@ -77,6 +77,7 @@ def _config(content: Mapping[str, Any], tensors: TensorFolder) -> tuple[ModelCon
             raise ModelError(f"{key} is {content.get(key)!r:.40}, expected {fine[0]!r}", hint="fleet would compute something else")
     draft = Draft(content, _fields(content, family), {"names": {**NAMES, **family.names}, **family.layout})
     draft.config["architecture"] = "chatglm2" if kind == "chatglm" else kind
+    check_sizes(draft.config)
     if family.more is not None:
         family.more(draft)
     if draft.config.get("rotary") != 0:
@@ -143,6 +144,7 @@ def _rotate(draft: Draft) -> None:
         raise ModelError(f"partial_rotary_factor is {part}, expected more than 0 and at most 1")
     width = content.get("rotary_dim") if isinstance(content.get("rotary_dim"), int) else int(c["head_channels"] * part)
     c["rotary"] = c.get("rotary", width)
+    check_sizes(c)
     context = c["context"]
     made: list[tuple[Rope | None, float]] = []
     for one in sets.values() if sets else [parameters]:

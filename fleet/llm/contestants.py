@@ -234,8 +234,8 @@ def generate(
     prompt = text.chat(request.prompt)
     embedding = Embedding(weights)
     room, owner, more = request.plan.positions, "plan", ", or more with --positions"
-    if embedding.positions is not None and embedding.positions < room:
-        room, owner, more = embedding.positions, "model", ""
+    if weights.config.context < room:
+        room, owner, more = weights.config.context, "model", ""
     if not prompt:
         raise FleetError("an empty prompt", where="prompt")
     if len(prompt) > room:

@@ -67,7 +67,7 @@ def emit_host(
 
 def _sizes(loaded: LoadedLanguageModel, o: ModelOptions) -> str:
     c = loaded.weights.config
-    positions = min(o.positions, c.context) if c.learned_positions else o.positions
+    positions = min(o.positions, c.context)
     numbers = {
         "CHANNELS": c.channels, "SURFACES": -(-c.channels // 32), "VOCABULARY": c.vocabulary, "CHUNK": o.tokens,
         "POSITIONS": positions,

@@ -121,7 +121,13 @@ def test_what_would_be_computed_differently_is_refused(name: str, tmp_path: Path
 def test_a_window_ends_the_context(tmp_path: Path) -> None:
     """Within it every block sees everything, so nothing else is computed."""
     assert STORED["models"]["mistral"]["config"]["sliding_window"] == 64
-    assert opened("mistral", tmp_path).config.context == 64
+    weights = opened("mistral", tmp_path)
+    assert weights.config.context == 64
+    plan = ModelOptions(tokens=32, positions=128)
+    session = VmSession(build_model(weights.config, weights, plan), Embedding(weights), GraphWeights(label=weights.digest))
+    list(session.prefill([5] * 64))
+    with pytest.raises(ModelError, match=r"64 of 64 positions.*the model's context is no longer"):
+        session.step([5])
 
 
 def test_a_base_models_names_have_no_prefix(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_learned_positions_end_an_answer_as_a_full_cache_does() -> None:
     like = VmSession(build_model(gpt.weights.config, gpt.weights, PLAN), Embedding(short), GraphWeights())
     outcome = Contest([like], ["vm"], [], gpt.tokenizer, Sampling()).run(TOKENS, 40)
     assert (outcome.stop, len(outcome.tokens)) == ("the cache is full", 3)
-    with pytest.raises(ModelError, match=r"10 of 10 positions.*the model has no embedding for more"):
+    with pytest.raises(ModelError, match=r"10 of 10 positions.*the model's context is no longer"):
         like.step([70])
     context = gpt.weights.config.context
     plan = ModelOptions(tokens=8, positions=context + 100)

@@ -70,7 +70,7 @@ def _write_header(loaded: LoadedLanguageModel, compiled: CompiledContestant, pat
     write_atomically(path, module.get_source().encode())
     macros = {
         "FLEET_HEADER": f"'\"{path.name}\"'", "FLEET_MODEL": module.name, "FLEET_CHANNELS": config.channels,
-        "FLEET_TOKENS": plan.tokens, "FLEET_POSITIONS": plan.positions, "FLEET_ARGMAX": "output1",
+        "FLEET_TOKENS": plan.tokens, "FLEET_POSITIONS": min(plan.positions, config.context), "FLEET_ARGMAX": "output1",
     }  # fmt: skip
     given = " ".join([*(f"-D {key}={value}" for key, value in macros.items()), *(["-D FLEET_AUX"] if module.aux else [])])
     if config.learned_positions:

@@ -104,7 +104,7 @@ class GenerationSession(ABC):
     Attributes:
         name: the engine's ("vm", "iss").
         position: tokens in the cache.
-        capacity: maximum number of tokens, limited by the plan and by learned positions.
+        capacity: maximum number of tokens, limited by the plan and by the model's context or its learned positions.
         chunk: maximum number of new tokens per step.
         sampled: whether it runs a sample of each step's instructions: its commits are theirs, and it has no logits of its own.
     """
@@ -115,8 +115,8 @@ class GenerationSession(ABC):
     def __init__(self, model: ModelGraph, embedding: Embedding) -> None:
         self.model, self._embedding = model, embedding
         self.position = 0
-        planned, learned = model.options.positions, embedding.positions
-        self.capacity, self.chunk = planned if learned is None else min(planned, learned), model.options.tokens
+        limits = (model.options.positions, model.config.context, embedding.positions)
+        self.capacity, self.chunk = min(n for n in limits if n is not None), model.options.tokens
         self.progress: StepProgress | None = None
 
     @property
@@ -156,7 +156,7 @@ class GenerationSession(ABC):
                 f"the KV cache is full: {self.position} of {self.capacity} positions; one more token does not fit",
                 where=f"engine {self.name}",
                 hint="plan for more with --positions" if self.capacity == self.model.options.positions else
-                "the model has no embedding for more",
+                "the model's context is no longer",
             )  # fmt: skip
 
     def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[TokenStep]:

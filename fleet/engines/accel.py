@@ -22,7 +22,7 @@ from xdsl.ir import SSAValue
 
 from fleet.core.codec import Json
 from fleet.core.scratch import Scratch
-from fleet.engines.accel_counters import static_counters
+from fleet.engines.accel_counters import matmul_macs, static_counters
 from fleet.engines.backend import Backend, Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.execute import execute_calls
@@ -58,12 +58,15 @@ def run_accel(
 
 
 def check_work(compiled: AccelProgram) -> None:
-    """Raises DeviceError, with the two commonest reasons, if no operation of the model runs on the device."""
+    """Raises DeviceError, with the two reasons that keep most of the work, if no operation of the model runs on the device."""
     if any(True for _ in compiled.groups):
         return
-    reasons = Counter(compiled.missed.values()).most_common(2)
-    host = sum(1 for _ in compiled.missed)
-    told = "; ".join(f"{count} of {host}: {why}" for why, count in reasons)
+    reasons = Counter(compiled.missed.values())
+    work = Counter[str]()
+    for op in compiled.program.operations():
+        work[compiled.missed.get(op_id(op), "")] += abs(matmul_macs(op))  # negative where a size is unknown
+    first = sorted(reasons, key=lambda why: (work[why], reasons[why]), reverse=True)[:2]
+    told = "; ".join(f"{reasons[why]} of {reasons.total()}: {why}" for why in first)
     raise DeviceError(
         f"no operation of the model runs on {compiled.device.name}{f' ({told})' if told else ''}",
         where=compiled.program.source_name,

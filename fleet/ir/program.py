@@ -79,6 +79,7 @@ class Program:
         source: the source text, for messages and provenance; source_name: its file name as the user gave it.
         symbols: values that named dimensions were bound to ({"N": 360}).
         bound: values of the model's inputs that decided shapes or branches, by name; they are no inputs of the program.
+        words: texts that numbers of the program stand for, with these numbers; empty but for ONNX models with text.
         fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
         modules: dotted name -> module that the source imports from beside its file.
         handlers: the `except`s that reading the source has followed, as file and line: "model.py:12".
@@ -94,6 +95,7 @@ class Program:
     symbols: Mapping[str, int] = field(default_factory=dict)
     fates: Mapping[str, str] = field(default_factory=dict)
     bound: Mapping[str, np.ndarray] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict)
     modules: Mapping[str, ModuleSource] = field(default_factory=dict)
     handlers: tuple[str, ...] = ()
     files: tuple[DataFile, ...] = ()

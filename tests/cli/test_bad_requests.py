@@ -108,6 +108,21 @@ def test_a_model_of_which_nothing_runs_on_the_device(
         compile_model("m.py:f").run("iss", **options)
 
 
+def test_why_products_stay_on_the_host_stands_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two other reasons are commoner, and keep no work."""
+    body = "np.abs(np.abs(np.sin(np.sin(x @ x.T))))"
+    (tmp_path / "m.py").write_text(f'import numpy as np\n\n\ndef f(x: "float64[8, 64]"):\n    return {body}\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["cosim", "m.py:f", "--engines", "vm,iss", "--device", "vgemm_small"]) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    told = line.partition("no operation of the model runs on vgemm_small (")[2].partition("; ")
+    assert told[0].startswith("1 of ")
+    assert "product" in told[0], line
+    assert "no instruction for" in told[2]
+
+
 def test_two_reasons_are_named_where_nothing_runs_on_the_device(tmp_path: Path, fleet: Fleet) -> None:
     (tmp_path / "m.py").write_text('import numpy as np\n\n\ndef f(x: "float64[N, 64]"):\n    return np.cumsum(x @ x.T, axis=-1)\n')
     for engines in ("iss", "iss,rtl"):

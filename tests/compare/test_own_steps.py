@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,3 +98,26 @@ def test_a_step_of_which_half_is_bounded_proves_half_of_it(steep, monkeypatch: p
     assert found.verdict == "not proved"
     assert any("elements not proved: their accumulated bound is infinite" in reason for reason in found.reasons)
     assert found.ways.not_proved > 0
+
+
+THIRDS = """import numpy as np
+def forward(x: "f32[9, 64]"):
+    return x * np.float32(0.0001) + np.full((9, 64), {value}, np.float32)
+"""
+
+
+@pytest.mark.parametrize("value", ["1 / 3", "0.25"])
+def test_a_constant_array_is_rounded_as_the_device_holds_it(tmp_path: Path, value: str) -> None:
+    """A third has no float16, and that error is known to the bit; a quarter has one, and adds nothing to the bound."""
+    path = tmp_path / "m.py"
+    path.write_text(THIRDS.format(value=value))
+    inputs = {"x": np.random.default_rng(0).standard_normal((9, 64)).astype("f4")}
+    program = load(f"{path}:forward", {}, inputs)
+    result = run(program, inputs)
+    assert result.verdict == "pass", result.reasons
+    row = next(row for row in result.comparison("iss-vs-vm-rounded").operations if row.name == "add")
+    assert row.place == "device"
+    stored = 2.0**-13 if value == "1 / 3" else 2.0**-14  # half a unit in the last place
+    known = abs(float(np.float16(1 / 3)) - 1 / 3) if value == "1 / 3" else 0.0
+    assert known < row.local_bound.bound_median < known + 2.2 * stored
+    assert run(program, inputs, Spoiled(row.op, 4 * stored)).verdict == "fail"

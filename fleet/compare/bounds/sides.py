@@ -128,10 +128,16 @@ class GroupArithmetic:
         return group.key if group else op_id(op)
 
     def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
-        """Return the dtype of activations in device memory; None for weights and constants, which are stored as they are."""
+        """Return the dtype of activations in device memory; None for weights, which are stored as they are, and numbers.
+
+        An array whose elements are one constant is no weight: a float device rounds it as it rounds activations.
+        """
         group = self.groups.get(op_id(op))
-        if group is None or isinstance(operand.owner, d.ConstantOp) or numpy_dtype(operand.type).kind != "f":
+        if group is None or numpy_dtype(operand.type).kind != "f":
             return None
+        if isinstance(operand.owner, d.ConstantOp):
+            load = group.stated.load
+            return load if shape_of(operand.type) and isinstance(load, np.dtype) else None
         return None if isinstance(operand, BlockArgument) and operand.index in self.weights else group.stated.load
 
     def rule(self, op: FleetOp) -> str:

@@ -57,7 +57,7 @@ class OnnxRuntimeEngine:
         `meta["model"]` says which of them ran: "file" or "export". Raises DeviceError if the program cannot be exported, or if
         onnxruntime refuses the model or fails.
         """
-        from fleet.frontend.onnx.texts import decoded
+        from fleet.frontend.onnx.texts import decoded, recoded
 
         path = file_of(program)
         absolute = dict(FUNCTION_ABSOLUTE)
@@ -72,9 +72,11 @@ class OnnxRuntimeEngine:
             names = list(dict.fromkeys([*program.outputs, *model.exposed.values()]))
             start = time.perf_counter()
             texts = session.texts
-            fed = {name: decoded(model.words, given[name]) if name in texts else given[name] for name in session.inputs}
+            words = program.words
+            fed = {n: decoded(words, given[n]) if n in texts and given[n].dtype.kind == "i" else given[n] for n in session.inputs}
             found = session.run(names, fed)
             elapsed = time.perf_counter() - start
+            found = {n: recoded(words, array) if array.dtype.kind == "O" else array for n, array in found.items()}
             trace = Trace(self.name, program.hash, {n: found[n] for n in program.outputs}, elapsed_s=elapsed)
             if options.keep_tensors:
                 trace.tensors = {identity: found[name] for identity, name in model.exposed.items()}

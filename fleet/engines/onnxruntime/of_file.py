@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 
 from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.engines.onnxruntime.part import cut
+from fleet.engines.onnxruntime.resizes import Resizing, resizing_of
 from fleet.engines.onnxruntime.transforms import FourierTransform, transform_of
 from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
@@ -27,16 +28,15 @@ class FileModel:
 
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
-        norms: operation id -> the normalisation or transform that it is, where onnxruntime computes it in a way of its own.
-        weights: the file's initializers. words: numbers of the texts that it names.
+        norms: operation id -> the normalisation, transform or resizing that it is, which onnxruntime computes in a way of its own.
+        weights: the file's initializers.
     """
 
     data: bytes
     folder: Path
     exposed: Mapping[str, str]
-    norms: Mapping[str, FoldedNorm | FourierTransform]
+    norms: Mapping[str, FoldedNorm | FourierTransform | Resizing]
     weights: Mapping[str, np.ndarray]
-    words: Mapping[str, int]
 
 
 def file_of(program: Program) -> Path | None:
@@ -56,8 +56,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     from fleet.frontend.onnx.texts import text_values
     from fleet.targets.onnx.export import IR_VERSION
 
-    read = read_file(path)
-    graph = read.graph
+    graph = read_file(path).graph
     texts = text_values(graph)
     made = {(node.where, name) for node in graph.nodes for name in node.outputs if name and name not in texts}
     exposed: dict[str, str] = {}
@@ -79,9 +78,10 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     exposed = {identity: name for identity, name in exposed.items() if name in made_names}  # others are the converter's
     there = {o.name for o in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
-    found = {node.outputs[0]: way for node in graph.nodes if (way := norm_of(node) or transform_of(node)) is not None}
+    ways = ((node, norm_of(node) or transform_of(node) or resizing_of(node)) for node in graph.nodes)
+    found = {node.outputs[0]: way for node, way in ways if way is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
-    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, read.words)
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights)
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from fleet.core.unique import Taken
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.chain import OnnxChain
 from fleet.frontend.onnx.graph import OnnxNode
-from fleet.frontend.onnx.limits import MAX_FOLDED, MAX_OPERATIONS
+from fleet.frontend.onnx.limits import MAX_FOLDED, MAX_LETTERS, MAX_OPERATIONS
 from fleet.frontend.onnx.narrow import carried, narrow_of
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.ir import dialect as d
@@ -62,7 +62,8 @@ class Build:
         self.where = where
         self.bound = bound
         self.given = given or {}
-        self.words = words or {}
+        self.words = dict(words or {})
+        self._letters = 0
         self.general = given is None
         self.choices: list[tuple[str, object]] = []
         self.said: list[str] = []
@@ -90,6 +91,17 @@ class Build:
     def known(self, array: np.ndarray, name: str | None = None) -> OnnxArray:
         """An array that is known now; it becomes a weight, or a constant, where a value of the program is needed."""
         return OnnxArray(self, carried(array), None, name, narrow_of(array.dtype))
+
+    def spell(self, texts: np.ndarray) -> np.ndarray:
+        """Numbers of texts, new ones for those that had none. Raises ModelError for too many letters of new ones."""
+        flat: list[str] = texts.reshape(-1).tolist()
+        for text in flat:
+            if text not in self.words:
+                self.words[text] = len(self.words)
+                self._letters += len(text)
+        if self._letters > MAX_LETTERS:
+            self.refuse(f"the texts that are made have more than {MAX_LETTERS} letters")
+        return np.array([self.words[text] for text in flat], np.int64).reshape(texts.shape)
 
     def value(self, array: OnnxArray) -> SSAValue:
         """The value of the program behind an array."""
@@ -287,7 +299,7 @@ class Build:
         types = ([v.type for v in self.block.args], [v.type for v in values])
         module = ModuleOp([FuncOp("model", types, Region(self.block))])
         arguments = tuple(self.arguments)
-        program = Program(module, arguments, self.weights, tuple(outputs), "", name, symbols, bound=self.bound)
+        program = Program(module, arguments, self.weights, tuple(outputs), "", name, symbols, bound=self.bound, words=self.words)
         return check_results(canonicalise(program))
 
     def _drop_unused(self) -> None:

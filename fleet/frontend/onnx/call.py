@@ -13,6 +13,7 @@ from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.graph import Graph, OnnxNode
 from fleet.frontend.onnx.limits import MAX_MADE
+from fleet.frontend.onnx.texts import decoded
 
 NodeValue: TypeAlias = "OnnxArray | list[OnnxArray] | None"
 """A tensor, a sequence of tensors whose length is known, or an optional output that is not made."""
@@ -96,6 +97,14 @@ class NodeCall:
         """Numbers of the texts that an attribute lists, int64; empty where the node has none."""
         texts: list[str] = []
         return np.array([self.build.words[text] for text in self.attribute(name, texts)], np.int64)
+
+    def texts(self, index: int) -> np.ndarray:
+        """The texts that an input holds, objects of str. Raises NeedsInputs or ModelError where they are not known."""
+        return decoded(self.build.words, self.known(index, "its text"))
+
+    def written(self, texts: np.ndarray) -> OnnxArray:
+        """Texts, as their numbers."""
+        return self.build.known(self.build.spell(texts))
 
     def has(self, name: str) -> bool:
         """Whether the node has an attribute."""

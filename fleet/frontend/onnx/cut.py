@@ -56,7 +56,7 @@ def cut(model: OnnxModel, first: Sequence[str], last: Sequence[str]) -> OnnxMode
     outputs = {p.name: p for p in graph.outputs}
     nodes = tuple(n for n in graph.nodes if id(n) in needed)
     results = tuple(outputs.get(name, OnnxPort(name, None, None)) for name in ends)
-    return replace(model, graph=Graph(tuple(inputs), results, nodes, weights))
+    return replace(model, graph=Graph(tuple(inputs), results, nodes, weights, graph.texts & weights.keys()))
 
 
 def used_names(node: OnnxNode) -> Iterable[str]:

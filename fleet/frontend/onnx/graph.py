@@ -26,6 +26,7 @@ class OnnxNode:
     Attributes:
         where: "model.onnx:node 17 (Conv conv1)"; label: its name, or its first output's.
         attributes: int, float, str, list, array or Graph by name. references: attribute -> the function's attribute it takes.
+        texts: names of the attributes that are texts, as numbers where they are tensors.
         raw: the node of the file, for ONNX's own definitions of operators.
     """
 
@@ -38,6 +39,7 @@ class OnnxNode:
     attributes: Mapping[str, Any]
     references: Mapping[str, str] = field(default_factory=dict)
     raw: Any = None
+    texts: frozenset[str] = frozenset()
 
     def subgraphs(self) -> list[Graph]:
         """Bodies among the attributes."""
@@ -46,12 +48,13 @@ class OnnxNode:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes in an order in which they can be computed."""
+    """Nodes in an order in which they can be computed. texts: names of the weights that are numbers of texts."""
 
     inputs: tuple[OnnxPort, ...]
     outputs: tuple[OnnxPort, ...]
     nodes: Sequence[OnnxNode]
     weights: Mapping[str, np.ndarray]
+    texts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

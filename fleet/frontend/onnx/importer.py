@@ -22,7 +22,7 @@ from fleet.frontend.onnx.problems import refuse, unsupported
 from fleet.frontend.onnx.reader import read_function
 from fleet.frontend.onnx.registry import translation
 from fleet.frontend.onnx.tensors import DTYPES
-from fleet.frontend.onnx.texts import check_texts
+from fleet.frontend.onnx.texts import TEXT, check_texts
 from fleet.ir.program import Argument, Program
 
 
@@ -134,7 +134,11 @@ def import_model(
     codes = {p.name: p.code for p in model.graph.inputs}
     for argument in arguments:
         name = argument.name
-        value = build.known(bound[name]) if name in bound else build.input(argument)
+        if name in bound:
+            array = bound[name]
+            value = build.known(build.spell(array) if array.dtype.kind == "U" else array)
+        else:
+            value = build.input(argument)
         narrow = BY_CODE.get(codes[name] or 0)
         scope[name] = value if narrow is None else cast(value, narrow.dtype)
     walk.nodes(model.graph.nodes, scope, model.opsets, 0)
@@ -146,6 +150,8 @@ def import_model(
         if not isinstance(value, OnnxArray):
             refuse(model.name, f"the output {port.name!r} is no tensor", "sequences cannot leave a program")
         outputs[port.name] = value
+        if port.code == TEXT:
+            notice(f"{model.name}: output {port.name} is text, given as numbers: {_meant(build.words, value)}")
     program = build.program(model.name, outputs, symbols)
     for line in build.said:
         notice(line)
@@ -257,6 +263,13 @@ class _Walk:
         return OnnxFunction(function.inputs, function.outputs, function.nodes, function.opsets, defaults)
 
 
+def _meant(words: Mapping[str, int], value: OnnxArray) -> str:
+    """Which texts the numbers of an output are, the first 8 of them."""
+    used = set(words.values()) if value.known is None else set(value.known.reshape(-1).tolist())
+    named = [f"{number} is {word!r:.40}" for word, number in words.items() if number in used]
+    return ", ".join(named[:8]) + (" and more" if len(named) > 8 else "")
+
+
 _CAUSES: tuple[type[Exception], ...] = (ArithmeticError, ValueError, LookupError, TypeError, MemoryError)
 """What Python and NumPy raise where a node's attributes and inputs have ranks or values that its definition does not allow."""
 
@@ -291,4 +304,5 @@ def _bound(node: OnnxNode, attributes: Mapping[str, Any], caller: OnnxNode) -> O
         {**node.attributes, **found},
         {},
         node.raw,
+        node.texts,
     )

@@ -29,6 +29,9 @@ MAX_STEPS = 40_000
 MAX_PARTS = 4096
 """Parts of a Split, elements of a sequence."""
 
+MAX_LETTERS = 1 << 22
+"""Letters of the texts that are made while the model is read."""
+
 MAX_NAME = 4096
 """Characters of a name."""
 

@@ -25,7 +25,7 @@ from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
 from fleet.frontend.onnx.tensors import dtype_of
-from fleet.frontend.onnx.texts import TEXT, encoded
+from fleet.frontend.onnx.texts import TEXT, decoded, encoded, spelled
 from fleet.ir.program import Argument, Program
 from fleet.symbols.dims import DeclarationError, Declared, bind, names_of
 
@@ -66,7 +66,8 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
             where=str(ModelChoice.of(spec).path),
         )
         if a.name in texts:  # a text that the model names, or none of them
-            found[a.name] = rng.integers(-1, len(words), shape)
+            numbers = rng.integers(-1, len(words), shape)
+            found[a.name] = decoded(words, numbers).astype(np.str_) if spelled(model) else numbers
         else:
             found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
@@ -95,7 +96,7 @@ def load(
 
 
 def numbered(spec: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Inputs with numbers in place of text, as the program takes them. Raises ModelError."""
+    """Inputs with numbers in place of text, as the program takes them, but for those that are bound. Raises ModelError."""
     return encoded(open_model(ModelChoice.of(spec)), inputs)
 
 
@@ -108,7 +109,13 @@ def program_of(model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: Model
     except DeclarationError as error:
         raise ModelError(str(error), where=model.name) from None
     arguments = [_argument(model.name, a, inputs[a.name]) for a in declared]
-    return _imported(model, arguments, symbols, inputs, {name: inputs[name] for name in choice.known}, inputs)
+    bound = {name: inputs[name] for name in (*choice.known, *_texts_of(inputs))}
+    return _imported(model, arguments, symbols, inputs, bound, inputs)
+
+
+def _texts_of(inputs: Mapping[str, np.ndarray]) -> list[str]:
+    """Names of the inputs whose letters decide what the model makes of them."""
+    return [name for name, array in inputs.items() if array.dtype.kind == "U"]
 
 
 def _checked(model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: ModelChoice) -> list[Declared]:
@@ -164,8 +171,8 @@ def general_program(
     except DeclarationError as error:
         raise ModelError(str(error), where=model.name) from None
     fixed = {a.name: inputs[a.name] for a in declared if not set(a.dims or ()) & set(names)}
-    bound = {name: fixed[name] for name in choice.known if name in fixed}
-    if open_ := [name for name in choice.known if name not in fixed]:
+    bound = {name: fixed[name] for name in (*choice.known, *_texts_of(fixed))}
+    if open_ := [name for name in (*choice.known, *_texts_of(inputs)) if name not in fixed]:
         refuse(model.name, f"{open_[0]} is known, and one of its dimensions is not", "leave it out of --known, or of --dynamic")
     given = [_argument(model.name, a, inputs[a.name]) for a in declared]
     rest = {n: s for n, s in symbols.items() if n not in names}
@@ -235,6 +242,6 @@ def _declared(choice: ModelChoice, port: OnnxPort) -> Declared:
 
 
 def _argument(where: str, a: Declared, array: np.ndarray) -> Argument:
-    if a.dtype is not None and array.dtype != a.dtype:
+    if a.dtype is not None and array.dtype != a.dtype and array.dtype.kind != "U":
         refuse(where, f'input "{a.name}" is declared {a}, the given array is {array.dtype}', f"convert it to {a.dtype}")
     return Argument(a.name, array.shape, array.dtype, "input")

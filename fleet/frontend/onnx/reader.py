@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 from onnx import defs
@@ -20,13 +22,14 @@ from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES,
 from fleet.frontend.onnx.older import modernised
 from fleet.frontend.onnx.problems import refuse
 from fleet.frontend.onnx.tensors import read_tensor
+from fleet.frontend.onnx.texts import SPELLED
 
 DOMAINS: Mapping[str, int] = {"": OLDEST_OPSET, "ai.onnx.ml": 1}
 """Domains of operators that ONNX defines, with the oldest opset that is read."""
 
 _A = onnx.AttributeProto
 
-_WORDS = frozenset({"cats_strings", "keys_strings", "pool_strings", "values_strings"})
+_WORDS = frozenset({"cats_strings", "keys_strings", "pool_strings", "value_string", "value_strings", "values_strings"})
 """Attributes whose texts are compared with text of the run."""
 
 
@@ -119,7 +122,7 @@ class _Reading:
             self.name_of(tensor.name, where)
             if tensor.name in weights:
                 refuse(where, f"the initializer {tensor.name!r} stands twice")
-            found = read_tensor(tensor, f"{self.name}:initializer {tensor.name}", self.folder)
+            found = self.tensor(tensor, f"{self.name}:initializer {tensor.name}")
             self.bytes += found.nbytes
             check_room(self.bytes, f"the weights up to {tensor.name}", where=self.name)
             weights[tensor.name] = found
@@ -137,16 +140,18 @@ class _Reading:
         for port in outputs:
             if port.name not in known and port.name not in made:
                 refuse(where, f"the output {port.name!r} is not defined")
-        return Graph(inputs, outputs, ordered, weights)
+        texts = frozenset(t.name for t in part.initializers if t.data_type == onnx.TensorProto.STRING)
+        return Graph(inputs, outputs, ordered, weights, texts)
 
     def port(self, proto: onnx.ValueInfoProto, where: str) -> OnnxPort:
         """An input or output."""
         self.name_of(proto.name, where)
         if not proto.name:
             refuse(where, "an input or output has no name")
-        if not proto.type.HasField("tensor_type"):
-            return OnnxPort(proto.name, None, None, sequence=bool(proto.type.WhichOneof("value")))
-        tensor = proto.type.tensor_type
+        kind = proto.type.optional_type.elem_type if proto.type.HasField("optional_type") else proto.type
+        if not kind.HasField("tensor_type"):
+            return OnnxPort(proto.name, None, None, sequence=bool(kind.WhichOneof("value")))
+        tensor = kind.tensor_type
         for d in tensor.shape.dim:
             self.name_of(d.dim_param, where)
         dims = tuple(_dim(d) for d in tensor.shape.dim) if tensor.HasField("shape") else None
@@ -180,7 +185,17 @@ class _Reading:
             attributes,
             references,
             proto,
+            frozenset(a.name for a in proto.attribute if a.name in _WORDS or a.t.data_type == onnx.TensorProto.STRING),
         )
+
+    def tensor(self, proto: onnx.TensorProto, where: str) -> np.ndarray:
+        """A tensor's array; of texts their numbers."""
+        if proto.data_type != onnx.TensorProto.STRING:
+            return read_tensor(proto, where, self.folder)
+        shape, found = tuple(proto.dims), [v.decode(errors="replace") for v in proto.string_data]
+        if any(d < 0 for d in shape) or math.prod(shape) != len(found):
+            refuse(where, f"of shape {list(shape)} has {len(found)} texts")
+        return np.array([self.words.setdefault(text, len(self.words)) for text in found], np.int64).reshape(shape)
 
     def attribute(self, proto: onnx.AttributeProto, where: str, depth: int, names: frozenset[str] = frozenset()) -> Any:
         """An attribute's value."""
@@ -190,7 +205,10 @@ class _Reading:
             case _A.FLOAT:
                 return float(proto.f)
             case _A.STRING:
-                return proto.s.decode(errors="replace")
+                found = proto.s.decode(errors="replace")
+                if proto.name in _WORDS:
+                    self.words.setdefault(found, len(self.words))
+                return found
             case _A.INTS:
                 return [int(v) for v in proto.ints]
             case _A.FLOATS:
@@ -201,7 +219,7 @@ class _Reading:
                     self.words.setdefault(text, len(self.words))
                 return texts
             case _A.TENSOR:
-                return read_tensor(proto.t, f"{where}: attribute {proto.name}", self.folder)
+                return self.tensor(proto.t, f"{where}: attribute {proto.name}")
             case _A.GRAPH:
                 return self.graph(proto.g, where, names, depth + 1)
             case _:
@@ -295,8 +313,9 @@ def _numeric_part(graph: onnx.GraphProto, where: str) -> _NumericPart:
 
     Exporters of classifiers write the label as text where classes have names, and the scores as a dictionary for each row (ZipMap).
 
-    Where nothing but text would be left, the graph stays whole.
+    Text that is made of letters stays, and where nothing but text would be left, the graph stays whole.
     """
+    made_of_letters = {o for n in graph.node if n.op_type in SPELLED for o in n.output}
     maps = {o: n for n in graph.node for o in n.output if n.op_type == "ZipMap" and len(n.input) == 1}
     outputs: list[onnx.ValueInfoProto] = []
     lines: list[str] = []
@@ -305,7 +324,7 @@ def _numeric_part(graph: onnx.GraphProto, where: str) -> _NumericPart:
         if made is not None:
             outputs.append(onnx.ValueInfoProto(name=made.input[0]))
             lines.append(f"output {port.name} is a dictionary for each row: {made.input[0]} is given, {_columns(made)}")
-        elif port.type.tensor_type.elem_type == onnx.TensorProto.STRING:
+        elif port.type.tensor_type.elem_type == onnx.TensorProto.STRING and port.name not in made_of_letters:
             lines.append(f"output {port.name} is text, which fleet does not compute: it is left out")
         else:
             outputs.append(port)

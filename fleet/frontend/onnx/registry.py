@@ -21,7 +21,7 @@ LEARNING = "ai.onnx.ml"
 _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
     *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
-    *("quantisation", "recurrent", "reductions", "resizing", "sampling", "sequences", "shapes", "sorting", "spectra"),
+    *("quantisation", "recurrent", "reductions", "resizing", "sampling", "sequences", "shapes", "sorting", "spectra", "spelling"),
     *("counted", "learning.classical", "learning.trees", "learning.vectors", "learning.words"),
     *("onnxruntime.microsoft", "onnxruntime.attention", "onnxruntime.quantised"),
 )

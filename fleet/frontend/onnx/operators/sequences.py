@@ -15,6 +15,20 @@ def _construct(n: NodeCall) -> list[NodeValue]:
     return [n.arrays()]
 
 
+@operator("Optional", "OptionalGetElement")
+def _optional(n: NodeCall) -> list[NodeValue]:
+    """An optional is what it holds, or no value."""
+    held = n.values[0] if n.values else None
+    if held is None and n.node.op != "Optional":
+        n.refuse("takes the element of an optional that has none")
+    return [held]
+
+
+@operator("OptionalHasElement")
+def _has_element(n: NodeCall) -> OnnxArray:
+    return n.constant(bool(n.values) and n.values[0] is not None)
+
+
 @operator("SequenceEmpty")
 def _empty(_n: NodeCall) -> list[NodeValue]:
     return [[]]

@@ -18,6 +18,10 @@ def _constant(n: NodeCall) -> OnnxArray:
     for name, dtype in kinds.items():
         if n.has(name):
             return n.constant(n.node.attributes[name], dtype)
+    if n.has("value_strings"):
+        return n.constant(n.words("value_strings"))
+    if n.has("value_string"):
+        return n.constant(n.build.words[n.attribute("value_string", "")], np.int64)
     value = n.node.attributes.get("value")
     if not isinstance(value, np.ndarray):
         n.refuse("a constant of a kind that is not supported", "tensors, floats and ints are")

@@ -32,7 +32,7 @@ def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Seq
     sources = read_sources([files])
     top = read_top(sources)
     protocols = known_protocols(own)
-    described = shipped([files.parent])
+    described = shipped([files.parent], top.files)
     registers = [r for path in described for r in read_registers(path)]
     write_workspace(
         folder, top, classify(top, protocols), closure_hash(top, sources), protocols, registers, sources=[files], include_dirs=[],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import time
@@ -16,6 +17,7 @@ from fleet.adopt.bench.plan import BenchPlan, make_plan
 from fleet.adopt.bench.records import first_difference, seen_in
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript, read_script
 from fleet.adopt.bench.simulators import VERILATOR, host_simulator
+from fleet.adopt.data_files import place_data
 from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
@@ -25,6 +27,8 @@ from fleet.core.processes import start
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
 _SECONDS = 600.0
+_NOT_FOUND = re.compile(r"%Warning: (\S+?):\d+: \$readmem file not found|\$readmem[hb]: Unable to open (\S+) for reading")
+"""Verilator, Icarus. Both go on with what the memory had."""
 
 
 class BenchError(FleetError):
@@ -156,6 +160,7 @@ class BenchRunner:
         executable = self._executable = self._executable or build_bench(self.work, self.plan, self.observed, self._host)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        place_data(self.work.top, folder)
         (folder / "script.txt").write_text(script.text(), encoding="utf-8")
         for n, image in enumerate(script.images):
             (folder / f"image{n}.bin").write_bytes(image)
@@ -177,9 +182,22 @@ class BenchRunner:
             design = [line for line in _lines(folder / "design.txt") if not line.startswith("VCD info")]
             said = f"; the last that it said: {design[-1]}" if design else ""
             raise DeviceError(f"the simulation of the design in {self.simulator} {why}{said}", where=str(folder))
+        for log in ("log.txt", "design.txt"):
+            if name := missing_data("\n".join(_lines(folder / log))):
+                where = next((d.where for d in self.work.top.data if d.name == name), str(folder))
+                raise DeviceError(
+                    f"the design reads {name}, which is not there", where=where,
+                    hint="name the folder that has it in data_dirs of adopt.toml",
+                )  # fmt: skip
         took = time.monotonic() - begun
         outcome = replace(judge(self.plan, script, folder, kept, code), simulator=self.simulator, seconds=took)
         return outcome if self.observed is None else _held_to_model(outcome, self.work, self.plan, script, self.observed)
+
+
+def missing_data(log: str) -> str:
+    """Return the first file that a simulation was to read into a memory and did not find; "" if there is none."""
+    found = _NOT_FOUND.search(log)
+    return "" if found is None else found[1] or found[2]
 
 
 def _lines(path: Path) -> list[str]:
@@ -233,9 +251,10 @@ class _Judge:
         differences: list[str] = []
         if how == "limit":
             op = self._script.ops[min(int(at), len(self._script.ops) - 1)]
-            differences.append(
-                f"{op.where}: {op.text or 'the test'} did not end within {min(op.limit, self._script.limit)} cycles (cycle {cycle})"
-            )
+            asked = [o for o in self._script.ops if o.code in ADDRESSED]
+            hint = "; the first access after the reset: does the design need an idle step before it?" if asked[:1] == [op] else ""
+            limit = min(op.limit, self._script.limit)
+            differences.append(f"{op.where}: {op.text or 'the test'} did not end within {limit} cycles (cycle {cycle}){hint}")
         compared = self._compare(differences) + self._received(differences, whole=how == "end")
         compared += self._memory(differences) if how == "end" else 0
         return Outcome(

@@ -75,7 +75,8 @@ class AdoptedMutants:
             outcome = runner.run(test, folder / "run", (plusarg(0), *values), wave=False)
             patience[test] = _PATIENCE + _PATIENCE * (time.monotonic() - began)
             if outcome.exit_code is not ExitCode.AGREED:
-                raise ComparisonFailure(f"the unchanged design does not pass: {_said(outcome)}", where=str(test))
+                where = " from random initial values (`fleet isa replay --seeds`)" if values else ""
+                raise ComparisonFailure(f"the unchanged design does not pass{where}: {_said(outcome)}", where=str(test))
         for mutant in wanted:
             began = time.monotonic()
             verdict, name, how = "survived", "", ""

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyslang")
 
-from adopted import COPIER, MESH, PAIRER, RELAY, SCALER, VAULT, modelled
+from adopted import COPIER, ENGINE, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT, modelled
 from owner_tests import TESTS, edits
 
 from fleet.adopt.workspace import open_workspace
@@ -30,7 +30,7 @@ EQUIVALENT = {
 """Lines of which no change shows in what the design does."""
 
 
-@pytest.mark.parametrize("files", [COPIER, SCALER, VAULT, PAIRER, RELAY, MESH], ids=lambda p: p.stem)
+@pytest.mark.parametrize("files", [COPIER, SCALER, VAULT, PAIRER, RELAY, MESH, ENGINE, NETWORK], ids=lambda p: p.stem)
 def test_nine_of_ten_mutants_drawn_are_found(tmp_path: Path, files: Path) -> None:
     folder = modelled(tmp_path / files.stem, files, edits=edits(files))
     (folder / "owner.toml").write_text(TESTS[files].replace("FAULT", "0"))

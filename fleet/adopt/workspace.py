@@ -159,18 +159,22 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
 
 _STANDARD_CLOCKS = {
     "apb": "pclk_apb", "ahb_lite": "hclk_ahb", "axi4": "aclk_axi", "axi4_lite": "aclk_axi", "axi4_stream": "aclk_axis",
-    "wishbone": "wb", "csb": "csb",
+    "wishbone": "wb", "csb": "csb", "fifo_write": "wr", "fifo_read": "rd",
 }  # fmt: skip
 """Protocol -> words by which its clock goes."""
 
 
+_BETWEEN = r"_|(?<=[a-z]{3})2(?=[a-z]{3})"  # csb2nvdla
+
+
 def _nearest(name: str, clocks: Sequence[str]) -> tuple[str, int]:
-    """(the clock whose words a name shares most, how much); the first letters break a tie, then the order."""
-    words = {c: set(re.split(r"_|2|(?<=clk)|(?=clk)", c.lower())) - {"clk", "clock", "i", ""} | {c.lower()} for c in clocks}
+    """(the clock whose words a name shares most, how much); of two alike the one with fewer other words, then by first letters."""
+    words = {c: set(re.split(rf"{_BETWEEN}|(?<=clk)|(?=clk)", c.lower())) - {"clk", "clock", "i", ""} | {c.lower()} for c in clocks}
     shared = set[str].intersection(*words.values()) if len(clocks) > 1 else set[str]()
-    mine = set(re.split(r"_|2", name.lower()))
+    mine = {re.sub(r"(?<=[a-z])re?se?tn?$", "clk", word) for word in re.split(_BETWEEN, name.lower())}  # PRESETn goes with PCLK
     likeness = {c: len(mine & found - shared) for c, found in words.items()}
-    best = max(clocks, key=lambda c: (likeness[c], name.lower()[:2] == c.lower()[:2], -clocks.index(c)), default="")
+    others = {c: len(found - mine - {c.lower()}) for c, found in words.items()}
+    best = max(clocks, key=lambda c: (likeness[c], -others[c], name.lower()[:2] == c.lower()[:2], -clocks.index(c)), default="")
     return best, likeness.get(best, 0)
 
 

@@ -92,3 +92,21 @@ def test_the_clock_of_a_bus_is_the_one_that_its_standard_names(tmp_path: Path) -
     settings = mapped(tmp_path, ports)[1]
     assert settings.ports["s"].clock == "pclk"
     assert settings.guessed == ("out",)
+
+
+@pytest.mark.parametrize(
+    ("header", "clocks"),
+    [
+        ("public/dpu_core.v", {"s_axi": "S_AXI_CLK", "dpu0_m_axi_data0": "M_AXI_DPU_ACLK", "M_AXI_DPU_ARESETN": "M_AXI_DPU_ACLK"}),
+        ("public/S00_template_v1_0.v", {"s00_axis": "s00_axis_aclk", "m00_axis": "m00_axis_aclk", "s00_axi": "s00_axi_aclk"}),
+        ("headers/ahb_npu.sv", {"m0": "HCLK", "apb": "PCLK", "PRESETn": "PCLK", "HRESETn": "HCLK"}),
+        ("unseen/vendor_axi_mix.v", {"s_axi": "s_axi_aclk", "s_axis_video": "aclk", "m_axi_mm2s": "aclk", "aresetn": "aclk"}),
+        ("unseen/fifo_core.v", {"fifo_write": "wr_clk", "fifo_read": "rd_clk"}),
+    ],
+)
+def test_the_clocks_of_ports_and_resets_of_several_makers(header: str, clocks: dict[str, str]) -> None:
+    path = Path(__file__).parent / header
+    top = read_top(read_sources([path]), path.stem)
+    settings = proposed(top, classify(top), PROTOCOLS)
+    found = {name: p.clock for name, p in (*settings.ports.items(), *settings.resets.items())}
+    assert {name: found[name] for name in clocks} == clocks

@@ -100,7 +100,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class AdoptWorkspace:
-    """A workspace that was read, and its design as it is now."""
+    """A workspace that was read, and its design as it is now. substitutes: files that are not the design's own."""
 
     folder: Path
     top: Top
@@ -111,6 +111,7 @@ class AdoptWorkspace:
     settings: Settings
     registers: tuple[AdoptedRegister, ...]
     observe: Path | None = None
+    substitutes: frozenset[Path] = frozenset()
 
     def group(self, name: str) -> PortGroup | None:
         """Return the group of ports of a name, or None."""
@@ -245,7 +246,8 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
     registers = registers_file(folder / table.text("registers")) if "registers" in table else ()
     observe = folder / table.text("observe") if "observe" in table else None
     settings = _settings(table, top, ports, protocols)
-    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, settings, registers, observe)
+    substitutes = frozenset(p.absolute() for p in paths("substitutes"))
+    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, settings, registers, observe, substitutes)
 
 
 def _texts(table: TomlTable, key: str) -> dict[str, str]:

@@ -55,7 +55,7 @@ Run = Callable[..., Outcome]
         (FIR, 8, 1, 8),
         (MESH, 10, 2, 128),
         (ENGINE, 4, 2, 480),
-        (NETWORK, 6, 1, 48),
+        (NETWORK, 12, 1, 48),
     ],
     ids=lambda v: getattr(v, "stem", ""),
 )

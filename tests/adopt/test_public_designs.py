@@ -16,6 +16,7 @@ from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.filelist import read_sources
 from fleet.adopt.top import read_top
 from fleet.adopt.workspace import open_workspace
+from fleet.verify.adopted.mutants import AdoptedMutants
 
 
 def test_an_engine_with_two_clocks_and_cells_of_a_library(tmp_path: Path) -> None:
@@ -50,3 +51,10 @@ def test_a_layer_whose_weights_are_files(tmp_path: Path) -> None:
     assert {d.name: d.path for d in work.top.data} == {
         "./weights/b2_rom.dat": weights / "b2_rom.dat", "./weights/w2_rom.dat": weights / "w2_rom.dat",
     }  # fmt: skip
+
+
+def test_models_of_cells_are_not_the_design_and_are_not_mutated(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w", ENGINE, edits=[("substitutes = []", f'substitutes = ["{CELLS}"]')])
+    mutants = AdoptedMutants(open_workspace(folder), [folder / "smoke.toml"]).mutants
+    assert len(mutants) > 300
+    assert not [m for m in mutants if "cells.v" in m.describe()]

@@ -17,6 +17,7 @@ from fleet.adopt.bench.plan import BenchPlan, make_plan
 from fleet.adopt.bench.records import first_difference, seen_in
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript, read_script
 from fleet.adopt.bench.simulators import VERILATOR, host_simulator
+from fleet.adopt.bench.text import TOP
 from fleet.adopt.data_files import place_data
 from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
@@ -27,6 +28,8 @@ from fleet.core.processes import start
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
 _SECONDS = 600.0
+_ASSERTS = re.compile(r"^\[\d+\] %(?:Fatal|Error): (\S+:\d+): (.*)$")
+_ENDS = re.compile(r"^(?:%Error:|-) (\S+:\d+): Verilog \$(stop|finish)")
 _NOT_FOUND = re.compile(r"%Warning: (\S+?):\d+: \$readmem file not found|\$readmem[hb]: Unable to open (\S+) for reading")
 """Verilator, Icarus. Both go on with what the memory had."""
 
@@ -75,6 +78,7 @@ class Outcome:
         folder: where results, images and the wave lie; wave: the file.
         simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
         seconds: wall time of the simulation.
+        stopped: whether the design ended the simulation (an assertion of its own, $stop, $finish); no comparison goes on behind it.
     """
 
     cycles: int
@@ -91,6 +95,7 @@ class Outcome:
     simulator: str = VERILATOR
     unknown: tuple[UnknownSignal, ...] = ()
     seconds: float = 0.0
+    stopped: bool = False
 
     @property
     def exit_code(self) -> ExitCode:
@@ -191,13 +196,29 @@ class BenchRunner:
                 )  # fmt: skip
         took = time.monotonic() - begun
         outcome = replace(judge(self.plan, script, folder, kept, code), simulator=self.simulator, seconds=took)
-        return outcome if self.observed is None else _held_to_model(outcome, self.work, self.plan, script, self.observed)
+        return (
+            outcome
+            if self.observed is None or outcome.stopped
+            else _held_to_model(outcome, self.work, self.plan, script, self.observed)
+        )
 
 
 def missing_data(log: str) -> str:
     """Return the first file that a simulation was to read into a memory and did not find; "" if there is none."""
     found = _NOT_FOUND.search(log)
     return "" if found is None else found[1] or found[2]
+
+
+def _ended_by_design(log: Sequence[str]) -> str:
+    """Return what the design said when it ended the simulation, "" if it did not: a line of its sources, not of the bench's."""
+    for n, line in enumerate(log):
+        if (found := _ASSERTS.search(line)) is not None:
+            printed = [text.strip() for text in log[:n] if not text.startswith(("%", "- ", "["))][-2:]
+            said = f"{found[1]}: {found[2].replace(f'{TOP}.dut', 'dut')}" + (f" ({' '.join(printed)})" if printed else "")
+            return said if f" in {TOP}.dut" in found[2] else ""
+        if (found := _ENDS.search(line)) is not None:
+            return f"{found[1]}: ${found[2]}" if not found[1].startswith("bench.sv:") else ""
+    return ""
 
 
 def _lines(path: Path) -> list[str]:
@@ -243,8 +264,16 @@ class _Judge:
 
     def outcome(self, wave: Path | None, code: int) -> Outcome:
         ends = list(self._of("E"))
+        log = _lines(self._folder / "log.txt")
+        if not ends and (said := _ended_by_design(log)):
+            differences = [f"the design ends the simulation: {said}"]
+            compared, violations = self._compare(differences), tuple(self._violations())
+            cycle = max((int(words[1]) for words in self._lines if words[0] in "QVWSC" and len(words) > 2), default=0)
+            return Outcome(
+                cycle, compared, tuple(differences), violations, self._plan.monitors(), 0, self._plan.undriven, self._script.smoke,
+                self._folder, wave, stopped=True,
+            )  # fmt: skip
         if not ends or code != 0 or ends[-1][1] == "script":
-            log = (self._folder / "log.txt").read_text(errors="replace").strip().splitlines()
             what = log[-1] if log else f"exit code {code}"
             raise BenchError(f"the bench ended before its test did: {what}", where=str(self._folder))
         cycle, how, at, _, unwritten = ends[-1]

@@ -42,7 +42,7 @@ class AdoptedMutants:
         if not tests:
             raise DeviceError("the workspace has no test", where=str(work.folder), hint="write one: `fleet help adopting`, L1")
         with elaborated(work.sources, work.top, work.parameters) as (manager, instance):
-            self._sites = sites_of(manager, [instance], set(work.top.files))
+            self._sites = sites_of(manager, [instance], set(work.top.files) - work.substitutes)
             shared = work.top.files[0].parent
             while not all(p.is_relative_to(shared) for p in work.top.files):
                 shared = shared.parent

@@ -102,7 +102,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class DataFile:
+class ReadmemFile:
     """A file that a design reads when it starts ($readmemh).
 
     name: as the design says it; where: file:line; path: None if it was not found.
@@ -138,7 +138,7 @@ class Top:
     missing: tuple[Missing, ...]
     warnings: tuple[str, ...]
     tool: str
-    data: tuple[DataFile, ...] = ()
+    data: tuple[ReadmemFile, ...] = ()
 
     def leaves(self) -> Iterator[PortLeaf]:
         """Iterate over all signals, in the order of the ports."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fleet.adopt.data_files import find_data
 from fleet.adopt.filelist import Sources
-from fleet.adopt.ports import DataFile, Direction, Missing, PortLeaf, Top, TopParameter, TopPort
+from fleet.adopt.ports import Direction, Missing, PortLeaf, ReadmemFile, Top, TopParameter, TopPort
 from fleet.core.scratch import Scratch
 from fleet.errors import DeviceError, SetupError
 
@@ -116,7 +116,7 @@ class _Walk:
     definitions: dict[str, ast.DefinitionSymbol] = field(default_factory=dict[str, ast.DefinitionSymbol])
     missing: dict[str, Missing] = field(default_factory=dict[str, Missing])
     seen: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    data: dict[str, DataFile] = field(default_factory=dict[str, DataFile])
+    data: dict[str, ReadmemFile] = field(default_factory=dict[str, ReadmemFile])
 
 
 class _Run:
@@ -329,7 +329,7 @@ class _Run:
                 if name:
                     where = self._place(node.sourceRange.start)
                     path = find_data(name, self._file(node.sourceRange.start), self._sources)
-                    walk.data.setdefault(name, DataFile(name, where, path))
+                    walk.data.setdefault(name, ReadmemFile(name, where, path))
 
         block.visit(visit)
 

@@ -145,17 +145,18 @@ def _start(number: int) -> str:
     return _csb(0x801, number) + _csb(0x802, 1)
 
 
+_RESET = "".join(f"{_csb(0x801, g)}{''.join(_shows(0x802 + n, 0) for n in range(7))}" for g in (1, 0)) + _shows(0x800, 0)
 _DONE = (
     '[[step]]\nwait = "dla_intr"\n[[step]]\nuntil = "csb2nvdla"\naddress = 0x100c\nvalue = 3\nlimit = 5000\n'
     + _csb(0x403, 1) + _shows(0x403, 2) + _csb(0x403, 2) + _shows(0x403, 0)
 )  # fmt: skip
 ELEMENTS = (
     f'[[memory]]\nport = "nvdla_core2dbb"\naddress = 0x1000\nbytes = "{bytes(83 * n + n // 7 & 255 for n in range(320)).hex()}"\n'
-    "[[step]]\nidle = 40\n" + _shows(0x400, 0x303501) + _csb(0x401, 2) + _shows(0x401, 2) + _csb(0x401, 0)
+    "[[step]]\nidle = 40\n" + _shows(0x400, 0x303501) + _RESET + _csb(0x401, 2) + _shows(0x401, 2) + _csb(0x401, 0)
     + _group(0, 0x1000, 0x2000, 319, 3, 1, 0) + _group(1, 0x1008, 0x3000, 23, 0x10000 - 77, 5, 1)
     + _start(0) + _shows(0x802, 1) + _start(1) + _shows(0x800, 0x20001) + _shows(0x809, 0) + _shows(0x404, 0) + _DONE
     + _group(0, 0x1010, 0x4000, 7, 1, 0, 0) + _group(1, 0x2000, 0x5000, 127, 0x7FFF, 15, 1) + _start(0) + _start(1) + _DONE
-    + _csb(0x402, 3) + _csb(0x402, 1) + _shows(0x403, 3) + _csb(0x403, 3) + _shows(0x403, 0) + _shows(0x801, 1)
+    + _csb(0x402, 3) + _csb(0x402, 1) + _shows(0x403, 3) + _csb(0x403, 3) + _shows(0x403, 0) + _shows(0x801, 1) + _shows(0x800, 0)
 )  # fmt: skip
 
 

@@ -24,12 +24,12 @@ PLANTED = re.compile(
 """Lines of the planted faults, which nothing uses while none is chosen."""
 EQUIVALENT = {
     COPIER: r"m_awid, m_arid|m_rready =|slow_count_o|psel && penable|pslverr",
-    ENGINE: r"p\[31\]|32'sd127|st <= IDLE;|left <= 14'b0|r[01] <=",
+    ENGINE: r"p\[31\]|32'sd127|st <= IDLE;|left <= 14'b0|4'b0;|r[012] <=|_id =|\? direct_reset_|resp_pend <= 1'b0;",
     NETWORK: r"out <= 3'd0;",
     # Any ID may be used; data are taken in TAKE alone; no model tells the count; a word may be written in both phases of APB's; of
     # addresses only multiples of 4 are used. A product has 24 bits, and what is
     # above 126 and no more than 127 is 127; a state that the engine does not have leads to IDLE, which sets what is left; a reset
-    # may be a cycle shorter. What comes before the outputs sets their number.
+    # may be a cycle shorter; any ID may be used; an answer of no kind is none. What comes before the outputs sets their number.
 }
 """Lines of which no change shows in what the design does."""
 

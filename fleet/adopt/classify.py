@@ -36,6 +36,11 @@ _FIELDS = frozenset({
 
 _NUMBERED = re.compile(r"([a-z]{1,12}?)(\d+|[ab])")
 
+_CHANNELS = frozenset({"aw", "w", "b", "ar", "r"})
+"""Channels of AXI, which some makers name once more in front of its signals."""
+
+_ENDS = re.compile(r"([a-z]\w*?)2([a-z]\w*)")
+
 _DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
 
 _ADDRESSES = re.compile(r"\w*(addr|address|adr)")
@@ -93,7 +98,8 @@ class _Classifier:
         self._leaves, self._protocols = leaves, protocols
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
-        self._tokens = tuple(_one_way(leaves, [tokens(leaf, sides(leaves)) for leaf in leaves]))
+        told = sides(leaves)
+        self._tokens = tuple(_one_way(leaves, _two_ends([tokens(leaf, told) for leaf in leaves])))
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
             for key, match in self._matches(number):
@@ -121,7 +127,7 @@ class _Classifier:
         taken.sort(key=lambda c: min(c.leaves))
         names = Taken()
         left = set(range(len(self._leaves))).difference(*(c.leaves for c in taken))
-        groups = tuple(self._group(c, names, left) for c in taken)
+        groups = tuple(self._group(c, names, left, taken) for c in taken)
         mapped = {path for g in groups for path in g.paths()}
         unmapped = tuple(
             Unmapped(leaf.path, self._reason(n, [*faulty, *waiting.values()], taken))
@@ -136,10 +142,12 @@ class _Classifier:
         t, leaf = self._tokens[number], self._leaves[number]
         words = t.words
         for protocol, signal, pattern in self._patterns:
-            for word in () if protocol.never.intersection(words) else words:
-                if pattern.fullmatch(word):
-                    yield (protocol.name, (leaf.path,), ()), _Match(number, signal, word)
-                    break
+            if protocol.never.intersection(words):
+                continue
+            found = [word for word in words if pattern.fullmatch(word)]
+            if found:  # `dla_reset_rstn`: the word that tells the polarity
+                telling = (word for word in found if signal.low and re.fullmatch(signal.low, word))
+                yield (protocol.name, (leaf.path,), ()), _Match(number, signal, next(telling, found[0]))
         for i in range(len(words)):
             for j in range(i + 1, min(len(words), i + _WORD_TOKENS) + 1):
                 word = "".join(words[i:j])
@@ -157,7 +165,10 @@ class _Classifier:
                         yield (protocol, (leaf.path,), ()), _Match(number, signal, word)
                         continue
                     before, behind = words[:i], (*rest, *words[j:])
-                    for key in dict.fromkeys(((before, behind), (_loose(before), _loose(behind)))):
+                    keys = [(before, behind), (_loose(before), _loose(behind))]
+                    if before and before[-1] in _CHANNELS and word.startswith(before[-1]):  # `core2dbb_aw_awvalid`
+                        keys.append((before[:-1], behind))
+                    for key in dict.fromkeys(keys):
                         yield (protocol, *key), _Match(number, signal, word)
                         if signal.open and key[1]:
                             yield (protocol, key[0], ()), _Match(number, signal, word)
@@ -178,6 +189,12 @@ class _Classifier:
         assigned: dict[str, tuple[_Match, ...]] = {}
         for m in chosen.values():
             assigned[m.signal.name] = (*assigned.get(m.signal.name, ()), m)
+        for name, found in assigned.items():
+            plain = tuple(m for m in found if self._tokens[m.leaf].filled < 0)
+            if len(plain) == 1 and not plain[0].signal.open:  # `req_bits_valid` is a field beside `req_valid`
+                assigned[name] = plain
+                for m in set(found).difference(plain):
+                    del chosen[m.leaf]
         if any(len(found) > 1 and not found[0].signal.open for found in assigned.values()) or not assigned:
             return None
         lead = next((assigned[name][0] for name in protocol.leads if name in assigned), None)
@@ -232,21 +249,29 @@ class _Classifier:
 
     # What is said.
 
-    def _group(self, c: _Candidate, names: Taken, left: set[int]) -> PortGroup:
+    def _group(self, c: _Candidate, names: Taken, left: set[int], taken: Sequence[_Candidate]) -> PortGroup:
         p = c.protocol
         low: list[str] = []
         notes: list[str] = []
         for name, found in c.assigned.items():
             m = found[0]
-            if self._tokens[m.leaf].low or (m.signal.low and re.fullmatch(m.signal.low, m.word)):
+            trailing = "_" if self._leaves[m.leaf].path.endswith("_") else ""
+            if self._tokens[m.leaf].low or (m.signal.low and re.fullmatch(m.signal.low, m.word + trailing)):
                 low.append(name)
-            elif m.word in m.signal.unsure or (m.signal.pattern and m.signal.low and self._tokens[m.leaf].words[-1] in ("b", "l")):
+                continue
+            unsure = m.signal.pattern and m.signal.low and self._tokens[m.leaf].words[-1] in ("b", "l")
+            if (trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or unsure:
                 notes.append(f"the name {self._leaves[m.leaf].path} does not tell whether it is active low")
         leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in c.assigned.items()}
         before, behind = c.key[1:]
         if not p.single and (before or behind):
             like = [self._leaves[n].path for n in sorted(left) if _between(self._tokens[n].words, before, behind) is not None]
             notes += [f"named like {'_'.join((*before, *behind))} and not part of it: {', '.join(like)}"] if like else []
+        if p.name == "done" and before and not behind:
+            keys = [o.key[1] for o in taken if not o.protocol.single and not o.key[2]]
+            above = ["_".join(key) for key in keys if key and key == before[: len(key)] != before]
+            mine = ", ".join(self._leaves[n].path for n in sorted(c.leaves))
+            notes += [f"named like {above[0]} and not part of it: {mine}"] if above else []
         if p.name == "stream" and "ready" not in leaves:
             notes.append("no ready: the receiver always takes")
         if p.name == "stream":
@@ -289,6 +314,21 @@ def _one_way(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> Iterator[To
         first, second = t.words[:2] if len(t.words) > 2 else ("", "")
         swapped = first != second and ways.get((first, second)) == {"in"} and ways.get((second, first)) == {"out"}
         yield replace(t, words=(second, first, *t.words[2:])) if swapped else t
+
+
+def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:
+    """Names of a bus whose requests and answers say both ends in turn (`csb2dla_addr`, `dla2csb_data`): one port, the way of the
+    addresses names it, and what comes back is its response.
+    """
+    firsts = {t.words[0] for t in found}
+    asks = {t.words[0] for t in found if len(t.words) > 1 and _ADDRESSES.fullmatch(t.words[-1])}
+    back: dict[str, str] = {}
+    for first in asks:
+        ends = _ENDS.fullmatch(first)
+        answer = f"{ends[2]}2{ends[1]}" if ends is not None else ""
+        if answer in firsts - asks:
+            back[answer] = first
+    return [replace(t, words=(back[t.words[0]], "rsp", *t.words[1:])) if t.words[0] in back else t for t in found]
 
 
 def _loose(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from fleet.errors import DeviceError
 def closure_hash(top: Top, sources: Sources) -> str:
     """SHA-256, hexadecimal, over the files of the closure, parameters, defines and the reader.
 
-    Of files base names and contents count, in compile order. Folders do not: a checkout elsewhere has the same hash.
+    Of files base names and contents count, in compile order; what the design reads when it starts, too. Folders do not: a checkout
+    elsewhere has the same hash.
     Raises DeviceError for a file that cannot be read.
     """
     whole = hashlib.sha256()
@@ -25,6 +26,10 @@ def closure_hash(top: Top, sources: Sources) -> str:
     for path in (*top.files, *sorted(top.included, key=lambda p: (p.name, _contents(p)))):
         contents = _contents(path)
         whole.update(f"file {len(path.name.encode())} {path.name} {len(contents)}\n".encode())
+        whole.update(contents)
+    for data in top.data:
+        contents = _contents(data.path) if data.path is not None else b""
+        whole.update(f"data {len(data.name.encode())} {data.name} {len(contents)}\n".encode())
         whole.update(contents)
     return whole.hexdigest()
 

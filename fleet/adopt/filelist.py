@@ -56,6 +56,7 @@ class Sources:
         lists: the file lists that were read.
         ignored: words that no part of this record holds.
         top: the module that a list names as the top, "" where none does.
+        data_dirs: folders with what the design reads when it starts, beside those of its sources.
     """
 
     files: tuple[Path, ...]
@@ -69,6 +70,7 @@ class Sources:
     lists: tuple[Path, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     top: str = ""
+    data_dirs: tuple[Path, ...] = ()
 
 
 def read_sources(

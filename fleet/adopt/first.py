@@ -18,6 +18,8 @@ from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
 _IDLE = 200
+_SETTLE = 50
+"""Cycles before the first access: a design may synchronise its reset, and lose what it is asked for meanwhile."""
 
 
 def write_workspace(
@@ -70,7 +72,7 @@ def _smoke(ports: PortMap, registers: Sequence[AdoptedRegister]) -> str:
         name = group.name if group.lanes == 1 else f"{group.name}[0]"
         known = [r for r in registers if "r" in r.access]
         best = max(known, key=lambda r: (bin(r.known).count("1"), bin(r.reset).count("1")), default=None)
-        lines += ["", "[[step]]", f'read = "{name}"']
+        lines += ["", "[[step]]", f"idle = {_SETTLE}", "", "[[step]]", f'read = "{name}"']
         if best is None:
             lines.append("address = 0x0")
         else:

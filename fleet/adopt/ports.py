@@ -102,6 +102,18 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class ReadmemFile:
+    """A file that a design reads when it starts ($readmemh).
+
+    name: as the design says it; where: file:line; path: None if it was not found.
+    """
+
+    name: str
+    where: str
+    path: Path | None
+
+
+@dataclass(frozen=True)
 class Top:
     """A top module that was elaborated.
 
@@ -112,6 +124,7 @@ class Top:
         missing: modules without a source, ascending.
         warnings: what slang says of the design that is no error, `file:line: text`.
         tool: the reader and its version.
+        data: files that it reads when it starts, as far as their names are constant.
     """
 
     name: str
@@ -125,6 +138,7 @@ class Top:
     missing: tuple[Missing, ...]
     warnings: tuple[str, ...]
     tool: str
+    data: tuple[ReadmemFile, ...] = ()
 
     def leaves(self) -> Iterator[PortLeaf]:
         """Iterate over all signals, in the order of the ports."""

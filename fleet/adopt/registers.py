@@ -1,4 +1,4 @@
-"""Registers of a design, read from what it ships (SystemRDL, IP-XACT), and the file that holds them, `registers.toml`.
+"""Registers of a design, read from what it ships (SystemRDL, IP-XACT, comments of sources), and their file, `registers.toml`.
 
 [[register]]
 name = "ctrl.start"      # with the names of what it is in
@@ -22,9 +22,12 @@ from systemrdl.messages import MessagePrinter, RDLCompileError, Severity
 from systemrdl.node import RegNode, RootNode
 from systemrdl.source_ref import DetailedFileSourceRef, SourceRefBase
 
+from fleet.adopt.address_info import ADDRESS_INFO, registers_of
+from fleet.adopt.filelist import HDL_SUFFIXES
 from fleet.core.toml_file import read_toml
 from fleet.errors import DeviceError, SetupError
 
+_IPXACT_WORDS = (b"ipxact", b"spiritconsortium")
 _RDL, _IPXACT = (".rdl", ".systemrdl"), (".xml", ".ipxact")
 
 
@@ -54,14 +57,15 @@ class _Quiet(MessagePrinter):
             self.first = f"{place}{text}"
 
 
-def shipped(folders: Iterable[Path]) -> tuple[Path, ...]:
-    """Descriptions of registers in some folders, not below them."""
+def shipped(folders: Iterable[Path], sources: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """Descriptions of registers in some folders, not below them; without any, the sources whose comments list registers."""
     found: dict[Path, None] = {}
     for folder in folders:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.suffix in _RDL or (path.suffix in _IPXACT and b"ipxact" in path.read_bytes()[:4000].lower()):
+            begin = path.read_bytes()[:4000].lower() if path.suffix in _IPXACT else b""
+            if path.suffix in _RDL or any(word in begin for word in _IPXACT_WORDS):
                 found[path] = None
-    return tuple(found)
+    return tuple(found) or tuple(p for p in sources if ADDRESS_INFO.encode() in p.read_bytes())
 
 
 def read_registers(path: Path) -> tuple[AdoptedRegister, ...]:
@@ -71,6 +75,11 @@ def read_registers(path: Path) -> tuple[AdoptedRegister, ...]:
     """
     if not path.is_file():
         raise DeviceError("there is no such file", where=str(path))
+    if path.suffix in HDL_SUFFIXES:
+        listed = sorted(registers_of(path), key=lambda r: r[1])
+        if not listed:
+            raise DeviceError("has no comment with addresses of registers", where=str(path))
+        return tuple(AdoptedRegister(name, offset, 32, access=access) for name, offset, access in listed)
     quiet = _Quiet()
     compiler = RDLCompiler(message_printer=quiet)
     try:

@@ -10,8 +10,9 @@ from importlib.metadata import version
 from math import prod
 from pathlib import Path
 
+from fleet.adopt.data_files import find_data
 from fleet.adopt.filelist import Sources
-from fleet.adopt.ports import Direction, Missing, PortLeaf, Top, TopParameter, TopPort
+from fleet.adopt.ports import Direction, Missing, PortLeaf, ReadmemFile, Top, TopParameter, TopPort
 from fleet.core.scratch import Scratch
 from fleet.errors import DeviceError, SetupError
 
@@ -115,6 +116,7 @@ class _Walk:
     definitions: dict[str, ast.DefinitionSymbol] = field(default_factory=dict[str, ast.DefinitionSymbol])
     missing: dict[str, Missing] = field(default_factory=dict[str, Missing])
     seen: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    data: dict[str, ReadmemFile] = field(default_factory=dict[str, ReadmemFile])
 
 
 class _Run:
@@ -143,6 +145,7 @@ class _Run:
             raise DeviceError("slang cannot read the sources", where=str(sources.files[0]))
         self.manager = self._driver.sourceManager
         self._compilation = self._driver.createCompilation()
+        self._reads = False
 
     # What is wrong.
 
@@ -184,6 +187,7 @@ class _Run:
         """Return a top module with its ports and parameters."""
         body = instance.body
         walk = _Walk()
+        self._reads = any("$readmem" in self.manager.getSourceText(b) for b in self.manager.getAllBuffers())
         self._visit(instance, walk)
         ports = tuple(self._ports(body, walk))
         unknown = set(self._parameters) - {p.name for p in body.parameters}
@@ -206,6 +210,7 @@ class _Run:
             missing=tuple(walk.missing[name] for name in sorted(walk.missing)),
             warnings=tuple(dict.fromkeys(text for is_error, text in self._diagnostics() if not is_error)),
             tool=f"slang {version('pyslang')}",
+            data=tuple(walk.data[name] for name in sorted(walk.data)),
         )
 
     def inside(self, path: str) -> InsideVariable | str:
@@ -311,6 +316,22 @@ class _Run:
                     self._scope(member, walk)
             elif isinstance(member, ast.GenerateBlockArraySymbol):
                 self._scope(member.entries, walk)
+            elif self._reads and isinstance(member, ast.ProceduralBlockSymbol | ast.SubroutineSymbol):
+                self._data(member, walk)
+
+    def _data(self, block: ast.ProceduralBlockSymbol | ast.SubroutineSymbol, walk: _Walk) -> None:
+        """Note the files that a block reads, where their names are constant."""
+
+        def visit(node: object) -> None:
+            if isinstance(node, ast.CallExpression) and node.subroutineName in ("$readmemh", "$readmemb") and node.arguments:
+                value = node.arguments[0].eval(ast.EvalContext(block))
+                name = str(value.convertToStr().value) if value else ""
+                if name:
+                    where = self._place(node.sourceRange.start)
+                    path = find_data(name, self._file(node.sourceRange.start), self._sources)
+                    walk.data.setdefault(name, ReadmemFile(name, where, path))
+
+        block.visit(visit)
 
     def _note_missing(self, symbol: ast.UninstantiatedDefSymbol, walk: _Walk) -> None:
         known = walk.missing.get(symbol.definitionName)

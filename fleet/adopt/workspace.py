@@ -3,6 +3,7 @@
 top = "npu"
 sources = ["../rtl/npu.f"]             # file lists, files, waivers: relative to this folder
 include_dirs = []
+data_dirs = []                         # optional: folders with files that the design reads when it starts ($readmemh)
 substitutes = ["models/clock_gate.sv"] # in place of technology cells and black boxes; sources are never edited
 protocols = []                         # Python files with protocols of your own
 map = "ports.toml"
@@ -19,6 +20,7 @@ phase = 0                              # when the first edge comes, 0 or more
 [resets.rst_ni]
 cycles = 16                            # of the reference clock
 clock = "clk_i"                        # with whose edge it ends
+pulses = 1                             # 2: asserted again, for asynchronous registers behind clock gates and synchronisers
 [ties]
 scan_en_i = 0                          # inputs that no protocol drives; a test may set them
 [ports.m_axi]
@@ -34,7 +36,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,10 +64,11 @@ class Clock:
 
 @dataclass(frozen=True)
 class Reset:
-    """cycles: of the reference clock; clock: with whose edge it ends."""
+    """cycles: of the reference clock, each pulse; clock: with whose edge it ends; pulses: how often it is asserted."""
 
     clock: str
     cycles: int = 16
+    pulses: int = 1
 
 
 @dataclass(frozen=True)
@@ -81,18 +85,22 @@ class PortSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that a person may edit, by names of the map's groups; `ties` by names of leaves."""
+    """The settings that a person may edit, by names of the map's groups; `ties` by names of leaves.
+
+    guessed: ports of a design of several clocks whose names say nothing about theirs.
+    """
 
     reference: str
     clocks: Mapping[str, Clock]
     resets: Mapping[str, Reset]
     ties: Mapping[str, int]
     ports: Mapping[str, PortSettings]
+    guessed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class AdoptWorkspace:
-    """A workspace that was read, and its design as it is now."""
+    """A workspace that was read, and its design as it is now. substitutes: files that are not the design's own."""
 
     folder: Path
     top: Top
@@ -103,6 +111,7 @@ class AdoptWorkspace:
     settings: Settings
     registers: tuple[AdoptedRegister, ...]
     observe: Path | None = None
+    substitutes: frozenset[Path] = frozenset()
 
     def group(self, name: str) -> PortGroup | None:
         """Return the group of ports of a name, or None."""
@@ -127,11 +136,14 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
     clocks = [g.name for g in ports.groups if g.protocol == "clock" and g.role == "subordinate"]
     resets = [g.name for g in ports.groups if g.protocol == "reset" and g.role == "subordinate"]
     found: dict[str, PortSettings] = {}
+    guessed: list[str] = []
     space = 1
     for g in ports.groups:
         if protocols[g.protocol].single or g.protocol == "done":
             continue
-        settings = PortSettings(_nearest(g.name, clocks), shift=_shift(g, top))
+        clock, likeness = _nearest(f"{g.name}_{_STANDARD_CLOCKS.get(g.protocol, '')}", clocks)
+        guessed += [g.name] if len(clocks) > 1 and likeness == 0 else []
+        settings = PortSettings(clock, shift=_shift(g, top))
         if g.protocol in ("sram", "channel_memory") and g.role == "manager":  # addresses of a memory of its own
             settings = replace(settings, space=space)
             space += g.lanes if g.protocol == "sram" else 1
@@ -139,28 +151,45 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
     return Settings(
         clocks[0] if clocks else "",
         {name: Clock() for name in clocks},
-        {name: Reset(_nearest(name, clocks)) for name in resets},
+        {name: Reset(_nearest(name, clocks)[0]) for name in resets},
         dict(tied(ports, top, protocols)),
         found,
+        tuple(guessed),
     )
 
 
-def _nearest(name: str, clocks: list[str]) -> str:
-    return max(clocks, key=lambda c: (name.lower()[:2] == c.lower()[:2], -clocks.index(c)), default="")
+_STANDARD_CLOCKS = {
+    "apb": "pclk_apb", "ahb_lite": "hclk_ahb", "axi4": "aclk_axi", "axi4_lite": "aclk_axi", "axi4_stream": "aclk_axis",
+    "wishbone": "wb", "csb": "csb", "fifo_write": "wr", "fifo_read": "rd",
+}  # fmt: skip
+"""Protocol -> words by which its clock goes."""
+
+
+_BETWEEN = r"_|(?<=[a-z]{3})2(?=[a-z]{3})"  # csb2nvdla
+
+
+def _nearest(name: str, clocks: Sequence[str]) -> tuple[str, int]:
+    """(the clock whose words a name shares most, how much); of two alike the one with fewer other words, then by first letters."""
+    words = {c: set(re.split(rf"{_BETWEEN}|(?<=clk)|(?=clk)", c.lower())) - {"clk", "clock", "i", ""} | {c.lower()} for c in clocks}
+    shared = set[str].intersection(*words.values()) if len(clocks) > 1 else set[str]()
+    mine = {re.sub(r"(?<=[a-z])re?se?tn?$", "clk", word) for word in re.split(_BETWEEN, name.lower())}  # PRESETn goes with PCLK
+    likeness = {c: len(mine & found - shared) for c, found in words.items()}
+    others = {c: len(found - mine - {c.lower()}) for c, found in words.items()}
+    best = max(clocks, key=lambda c: (likeness[c], -others[c], name.lower()[:2] == c.lower()[:2], -clocks.index(c)), default="")
+    return best, likeness.get(best, 0)
 
 
 def _shift(g: PortGroup, top: Top) -> int:
     """Log 2 of the bytes that an address counts, as makers of that protocol do it."""
     bits = {leaf.path: leaf.width * leaf.count // g.lanes for leaf in top.leaves()}
-    data = max(
-        (bits[g.signals[n][0]] for n in ("dat_r", "readdata", "rdata", "r_data", "read_data", "write_data") if n in g.signals),
-        default=8,
-    )
+    names = ("dat_r", "readdata", "rdata", "r_data", "read_data", "write_data", "wdat")
+    data = max((bits[g.signals[n][0]] for n in names if n in g.signals), default=8)
     words = (max(8, data) // 8).bit_length() - 1
     if g.protocol == "wishbone":
         return words if bits[g.signals["adr"][0]] + words in (30, 32, 48, 64) and bits[g.signals["adr"][0]] % 4 else 0
-    counts_words = g.protocol in ("csr_bus", "sram", "channel_memory") or (g.protocol == "avalon_mm" and g.role == "subordinate")
-    return words if counts_words else 0
+    if g.protocol == "avalon_mm":
+        return words if g.role == "subordinate" else 0
+    return words if g.protocol in ("csr_bus", "csb", "sram", "channel_memory") else 0
 
 
 def settings_text(
@@ -184,7 +213,8 @@ def settings_text(
         lines += ["", f"[resets.{name}]", f"clock = {json.dumps(reset.clock)}", f"cycles = {reset.cycles}"]
     lines += ["", "[ties]", *(f"{json.dumps(path)} = {value:#x}" for path, value in given.ties.items())]
     for name, p in given.ports.items():
-        lines += ["", f"[ports.{name}]", f"clock = {json.dumps(p.clock)}", f"latency = {p.latency}", f"pause = {p.pause}"]
+        guess = "  # a guess: no clock is named like this port" if name in given.guessed else ""
+        lines += ["", f"[ports.{name}]", f"clock = {json.dumps(p.clock)}{guess}", f"latency = {p.latency}", f"pause = {p.pause}"]
         lines += [f"space = {p.space}", f"shift = {p.shift}", f"stable = {str(p.stable).lower()}"]
     return "\n".join(lines) + "\n"
 
@@ -198,8 +228,8 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
 
     table = read_toml(folder / MANIFEST, DeviceError)
     table.only(
-        "top", "sources", "include_dirs", "substitutes", "protocols", "map", "registers", "observe", "reference", "parameters",
-        "defines", "clocks", "resets", "ties", "ports",
+        "top", "sources", "include_dirs", "data_dirs", "substitutes", "protocols", "map", "registers", "observe", "reference",
+        "parameters", "defines", "clocks", "resets", "ties", "ports",
     )  # fmt: skip
 
     def paths(key: str) -> list[Path]:
@@ -207,7 +237,8 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
 
     sources = read_sources([*paths("sources"), *paths("substitutes")], include_dirs=paths("include_dirs"))
     defines = _texts(table, "defines")
-    sources = replace(sources, defines=tuple({**dict(sources.defines), **defines}.items()))
+    data_dirs = tuple(p.absolute() for p in paths("data_dirs"))
+    sources = replace(sources, defines=tuple({**dict(sources.defines), **defines}.items()), data_dirs=data_dirs)
     parameters = _texts(table, "parameters")
     protocols = known_protocols(paths("protocols"))
     top = read_top(sources, table.text("top"), parameters)
@@ -215,7 +246,8 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
     registers = registers_file(folder / table.text("registers")) if "registers" in table else ()
     observe = folder / table.text("observe") if "observe" in table else None
     settings = _settings(table, top, ports, protocols)
-    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, settings, registers, observe)
+    substitutes = frozenset(p.absolute() for p in paths("substitutes"))
+    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, settings, registers, observe, substitutes)
 
 
 def _texts(table: TomlTable, key: str) -> dict[str, str]:
@@ -234,9 +266,10 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
             raise t.wrong("period", f"a period is even, not {period}")
         clocks[name] = Clock(period, t.integer("phase", 0) if "phase" in t else 0)
     for name, t in _named(table, "resets", resets):
-        t.only("clock", "cycles")
+        t.only("clock", "cycles", "pulses")
         clock = t.chosen("clock", tuple(clocks), resets[name].clock) if clocks else ""
-        resets[name] = Reset(clock, t.integer("cycles", 1) if "cycles" in t else 16)
+        cycles, pulses = (t.integer(key, 1) if key in t else default for key, default in (("cycles", 16), ("pulses", 1)))
+        resets[name] = Reset(clock, cycles, pulses)
     for name, t in _named(table, "ports", settings):
         t.only("clock", "latency", "pause", "space", "shift", "stable")
         old = settings[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adopted import COPIER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VAULT
+from adopted import CELLS, COPIER, ENGINE, FIR, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT
 
 __all__ = ["TESTS", "edits"]
 
@@ -126,8 +126,55 @@ MATRICES = (
     + _mesh(1, 2 | 5 << 8, 4) + _mesh(2, 0x900, 4) + _mesh(1, 4 | 7 << 8, 1) + _mesh(1, 7 | 2 << 8, 0) + _mesh(2, 0x910, 1)
     + _mesh(2, 0x940, 0) + _mesh(3, 0, 0, 9) + '[[step]]\nreceive = "io"\ncount = 1\nlimit = 3000\n[[step]]\nidle = 60\n'
 )  # fmt: skip
+
+
+def _csb(word: int, data: int) -> str:
+    return f'[[step]]\nwrite = "csb2nvdla"\naddress = {4 * word}\ndata = {data}\n'
+
+
+def _shows(word: int, expected: int) -> str:
+    return f'[[step]]\nread = "csb2nvdla"\naddress = {4 * word}\nexpect = {expected}\n'
+
+
+def _group(number: int, *values: int) -> str:
+    """Source, destination, bytes - 1, scale, shift and ReLU of a group, read back."""
+    return _csb(0x801, number) + "".join(f"{_csb(0x803 + n, v)}{_shows(0x803 + n, v)}" for n, v in enumerate(values))
+
+
+def _start(number: int) -> str:
+    return _csb(0x801, number) + _csb(0x802, 1)
+
+
+_RESET = "".join(f"{_csb(0x801, g)}{''.join(_shows(0x802 + n, 0) for n in range(7))}" for g in (1, 0)) + _shows(0x800, 0)
+_DONE = (
+    '[[step]]\nwait = "dla_intr"\n[[step]]\nuntil = "csb2nvdla"\naddress = 0x100c\nvalue = 3\nlimit = 5000\n'
+    + _csb(0x403, 1) + _shows(0x403, 2) + _csb(0x403, 2) + _shows(0x403, 0)
+)  # fmt: skip
+ELEMENTS = (
+    f'[[memory]]\nport = "nvdla_core2dbb"\naddress = 0x1000\nbytes = "{bytes(83 * n + n // 7 & 255 for n in range(320)).hex()}"\n'
+    "[[step]]\nidle = 40\n" + _shows(0x400, 0x303501) + _RESET + _csb(0x401, 2) + _shows(0x401, 2) + _csb(0x401, 0)
+    + _group(0, 0x1000, 0x2000, 319, 3, 1, 0) + _group(1, 0x1008, 0x3000, 23, 0x10000 - 77, 5, 1)
+    + _start(0) + _shows(0x802, 1) + _start(1) + _shows(0x800, 0x20001) + _shows(0x809, 0) + _shows(0x404, 0) + _DONE
+    + _group(0, 0x1010, 0x4000, 7, 1, 0, 0) + _group(1, 0x2000, 0x5000, 127, 0x7FFF, 15, 1) + _start(0) + _start(1) + _DONE
+    + _csb(0x402, 3) + _csb(0x402, 1) + _shows(0x403, 3) + _csb(0x403, 3) + _shows(0x403, 0) + _shows(0x801, 1) + _shows(0x800, 0)
+)  # fmt: skip
+
+
+def _row(count: int, step: int, keep: int = 15) -> str:
+    """Inputs of a row, whose last word keeps some bytes only."""
+    words = [int.from_bytes(bytes(step * (4 * n + b) + n * n & 255 for b in range(4)), "little") for n in range(count)]
+    data = ", ".join(map(str, words[:-1])) + (", " if count > 1 else "")
+    return f'[[step]]\nsend = "input_1_v_data_v"\ndata = [{data}{{tdata = {words[-1]}, tlast = 1, tkeep = {keep}}}]\n'
+
+
+ROWS = (
+    '[[step]]\nset = "ap_start"\nvalue = 1\n' + _row(4, 37) + _row(4, 91, 7) + _row(2, 11) + _row(4, 201, 5) + _row(1, 127, 9)
+    + _row(4, 53) + '[[step]]\nreceive = "layer4_out_v_data_v"\ncount = 48\nlimit = 4000\n'
+    '[[step]]\nset = "ap_start"\nvalue = 0\n[[step]]\nwait = "ap_idle"\n'
+)  # fmt: skip
 TESTS = {
     RELAY: PASS_ON, COPIER: COPY, SCALER: SCALE, PAIRER: PAIR, VAULT: ADD, KERNEL: VECTORS, FIR: FILTER, MESH: MATRICES,
+    ENGINE: ELEMENTS, NETWORK: ROWS,
 }  # fmt: skip
 PAUSES = ("pause = 0", "pause = 3")
 SLOW = ("latency = 1", "latency = 3")
@@ -135,4 +182,11 @@ SLOW = ("latency = 1", "latency = 3")
 
 def edits(files: Path) -> list[tuple[str, str]]:
     """Refusals and slow memory, and addresses that count words of 4 bytes where the bus does so."""
-    return [PAUSES, SLOW, ("shift = 0", "shift = 2")] if files == FIR else [PAUSES, SLOW]
+    more = {
+        FIR: [("shift = 0", "shift = 2")],
+        ENGINE: [
+            ("substitutes = []", f'substitutes = ["{CELLS}"]'), ("cycles = 16", "cycles = 16\npulses = 2"),
+            ("[clocks.dla_csb_clk]\nperiod = 2\nphase = 0", "[clocks.dla_csb_clk]\nperiod = 6\nphase = 1"),
+        ],
+    }  # fmt: skip
+    return [PAUSES, SLOW, *more.get(files, [])]

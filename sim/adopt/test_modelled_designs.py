@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyslang")
 
-from adopted import COPIER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VAULT, modelled
+from adopted import COPIER, ENGINE, FIR, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT, modelled
 from owner_tests import TESTS, edits
 
 from fleet.adopt.bench.replay import Outcome, replay
@@ -54,6 +54,8 @@ Run = Callable[..., Outcome]
         (KERNEL, 3, 2, 216),
         (FIR, 8, 1, 8),
         (MESH, 10, 2, 128),
+        (ENGINE, 4, 2, 480),
+        (NETWORK, 12, 1, 48),
     ],
     ids=lambda v: getattr(v, "stem", ""),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.registers import read_registers, shipped
 from fleet.adopt.top import read_top
 
-__all__ = ["COPIER", "DOTTER", "FIR", "KERNEL", "MESH", "PAIRER", "RELAY", "SCALER", "VAULT", "modelled", "workspace"]
+__all__ = [
+    "CELLS", "COPIER", "DOTTER", "ENGINE", "FIR", "KERNEL", "MESH", "NETWORK", "PAIRER", "RELAY", "SCALER", "VAULT", "modelled",
+    "workspace",
+]  # fmt: skip
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "adopted"
 COPIER = _FOLDER / "apb_axi" / "copier.f"
@@ -25,6 +29,10 @@ VAULT = _FOLDER / "hidden" / "vault.f"
 KERNEL = _FOLDER / "hls" / "krnl_vadd.f"
 FIR = _FOLDER / "wb_fir" / "fir.f"
 MESH = _FOLDER / "rocc_tilelink" / "MeshUnit.f"
+ENGINE = _FOLDER / "csb_dla" / "mini_dla.f"
+CELLS = ENGINE.parent / "models" / "cells.v"
+"""Models of the cells that `ENGINE` has no source of."""
+NETWORK = _FOLDER / "hls_stream" / "myproject.f"
 
 
 def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Sequence[tuple[str, str]] = ()) -> Path:
@@ -32,7 +40,7 @@ def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Seq
     sources = read_sources([files])
     top = read_top(sources)
     protocols = known_protocols(own)
-    described = shipped([files.parent])
+    described = shipped([files.parent], top.files)
     registers = [r for path in described for r in read_registers(path)]
     write_workspace(
         folder, top, classify(top, protocols), closure_hash(top, sources), protocols, registers, sources=[files], include_dirs=[],
@@ -52,4 +60,6 @@ def modelled(folder: Path, files: Path, *, edits: Sequence[tuple[str, str]] = ()
     found = workspace(folder, files, edits=[('map = "ports.toml"', 'map = "ports.toml"\nobserve = "observe.toml"'), *edits])
     for name in (f"{files.stem}_model.py", "observe.toml"):
         (found / name).write_bytes((files.parent / name).read_bytes())
+    if (weights := files.parent / "weights").is_dir():  # which the model reads, too
+        shutil.copytree(weights, found / "weights")
     return found

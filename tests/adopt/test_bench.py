@@ -161,3 +161,11 @@ def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, 
         open_workspace(folder)
     assert message in str(caught.value)
     assert str(folder / "adopt.toml") in str(caught.value)
+
+
+def test_a_reset_of_two_pulses_is_released_and_asserted_again(tmp_path: Path) -> None:
+    work = open_workspace(workspace(tmp_path / "w", COPIER, edits=[("cycles = 16", "cycles = 16\npulses = 2")]))
+    text = bench_text(work, make_plan(work))
+    assert "repeat (2) begin repeat (16) @(posedge reference); q_rst_ni <= ~q_rst_ni; end" in text
+    assert "initial begin wait (running); repeat (48) @(posedge reference);" in text
+    assert "~(r_rst_ni & q_rst_ni)" in text

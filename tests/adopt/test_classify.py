@@ -36,7 +36,7 @@ GROUPS = {
     "avalon_old": "avalon_mm subordinate 6",
     "axi_if_top": "axi4 manager 45 x2",
     "bram_user": "done subordinate 4, sram manager 5, sram manager 5, axi4_stream subordinate 3, axi4_stream manager 3",
-    "dla_style": "stream subordinate 6, stream manager 2, stream manager 3, stream subordinate 3",
+    "dla_style": "csb subordinate 8, stream manager 3, stream subordinate 3",
     "edge_mac": "done subordinate 3, sram manager 6, sram manager 5, sram manager 3",
     "faulty": "test subordinate 1, clock_enable subordinate 1",
     "hls_kernel": "axi4_lite subordinate 17, axi4 manager 37, axi4 manager 37",

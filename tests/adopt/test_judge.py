@@ -104,3 +104,40 @@ def test_quiet_monitors_are_enough_for_a_smoke_test_alone(given: tuple[BenchPlan
     (tmp_path / "results.txt").write_text("E|50|end|1|0|0\n")
     for smoke, code in ((True, ExitCode.AGREED), (False, ExitCode.INCOMPLETE)):
         assert judge(plan, ReplayScript("t", 100, smoke), tmp_path, tmp_path / "w", 0).exit_code is code
+
+
+STOPS = (
+    "Assertion failed: unknown funct\n[43000] %Fatal: rtl/t.v:470: Assertion failed in fleet_adopt_bench.dut\n"
+    "%Error: /x/rtl/t.v:470: Verilog $stop\nAborting...\n",
+    "%Error: rtl/t.v:9: Verilog $stop\nAborting...\n",
+    "- rtl/t.v:12: Verilog $finish\n- S i m u l a t i o n   R e p o r t: Verilator 5\n",
+)
+
+
+SAID = ("t.v:470: Assertion failed in dut (Assertion failed: unknown funct)", "t.v:9: $stop", "t.v:12: $finish")
+
+
+@pytest.mark.parametrize(("log", "said"), list(zip(STOPS, SAID, strict=True)))
+def test_a_design_that_stops_the_simulation_fails_the_test_and_is_named(
+    given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path, log: str, said: str
+) -> None:
+    (tmp_path / "results.txt").write_text("R|2|30|0\nV|31|in|valid dropped before ready|bench\n")
+    (tmp_path / "log.txt").write_text(log)
+    outcome = judge(given[0], given[1], tmp_path, tmp_path / "wave.fst", 0 if "finish" in log else 134)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert (outcome.stopped, outcome.cycles) == (True, 31)
+    [difference] = outcome.differences
+    assert difference.startswith("the design ends the simulation: ")
+    assert difference.endswith(said)
+
+
+@pytest.mark.parametrize(
+    "line", ["%Error: bench.sv:90: Verilog $stop", "[9] %Fatal: axi4.sv:7: Assertion failed in fleet_adopt_bench.u3"]
+)
+def test_a_bench_that_stops_is_no_fault_of_the_design(
+    given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path, line: str
+) -> None:
+    (tmp_path / "results.txt").write_text("R|2|30|0\n")
+    (tmp_path / "log.txt").write_text(line + "\n")
+    with pytest.raises(BenchError):
+        judge(given[0], given[1], tmp_path, tmp_path / "wave.fst", 134)

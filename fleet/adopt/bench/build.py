@@ -18,6 +18,7 @@ from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.simulators import HostSimulator
 from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.closure import closure_hash
+from fleet.adopt.data_files import place_data
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.engines.rtl_sim.build import BuildError, wave_options
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
@@ -67,6 +68,7 @@ def build_bench(
         begun = time.monotonic()
         if host is not None:
             fails = f"{host.name} does not read it"
+            place_data(work.top, part, copy=True)
             host.compile(work, lambda words: _step(fails, work, words, part, dict(os.environ)))
         _compile(work, part, options, tools, linked=host is not None)
         shutil.move(part / "obj" / EXECUTABLE, part / EXECUTABLE)

@@ -15,6 +15,7 @@ from fleet.adopt.bench.observe import Observation, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript
 from fleet.adopt.bench.text import TOP, Embedded, bench_text
+from fleet.adopt.data_files import place_data
 from fleet.adopt.lockstep.account import Claim
 from fleet.adopt.lockstep.jobs import INSIDE
 from fleet.adopt.workspace import AdoptWorkspace
@@ -51,6 +52,7 @@ def export_case(
     listed += [f"-y {p}" for p in sources.library_dirs] + [f"-v {p}" for p in sources.library_files]
     listed += [str(p) for p in (*sources.waivers, *work.top.files, *sources.cpp)]
     folder.mkdir(parents=True, exist_ok=True)
+    place_data(work.top, folder, copy=True)
     write_atomically(folder / "bench.sv", whole.encode())
     write_atomically(folder / "design.f", "".join(f"{line}\n" for line in listed).encode())
     return folder / "bench.sv", folder / "design.f"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import time
@@ -16,6 +17,8 @@ from fleet.adopt.bench.plan import BenchPlan, make_plan
 from fleet.adopt.bench.records import first_difference, seen_in
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript, read_script
 from fleet.adopt.bench.simulators import VERILATOR, host_simulator
+from fleet.adopt.bench.text import TOP
+from fleet.adopt.data_files import place_data
 from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
@@ -25,6 +28,10 @@ from fleet.core.processes import start
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
 _SECONDS = 600.0
+_ASSERTS = re.compile(r"^\[\d+\] %(?:Fatal|Error): (\S+:\d+): (.*)$")
+_ENDS = re.compile(r"^(?:%Error:|-) (\S+:\d+): Verilog \$(stop|finish)")
+_NOT_FOUND = re.compile(r"%Warning: (\S+?):\d+: \$readmem file not found|\$readmem[hb]: Unable to open (\S+) for reading")
+"""Verilator, Icarus. Both go on with what the memory had."""
 
 
 class BenchError(FleetError):
@@ -71,6 +78,7 @@ class Outcome:
         folder: where results, images and the wave lie; wave: the file.
         simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
         seconds: wall time of the simulation.
+        stopped: whether the design ended the simulation (an assertion of its own, $stop, $finish); no comparison goes on behind it.
     """
 
     cycles: int
@@ -87,6 +95,7 @@ class Outcome:
     simulator: str = VERILATOR
     unknown: tuple[UnknownSignal, ...] = ()
     seconds: float = 0.0
+    stopped: bool = False
 
     @property
     def exit_code(self) -> ExitCode:
@@ -156,6 +165,7 @@ class BenchRunner:
         executable = self._executable = self._executable or build_bench(self.work, self.plan, self.observed, self._host)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        place_data(self.work.top, folder)
         (folder / "script.txt").write_text(script.text(), encoding="utf-8")
         for n, image in enumerate(script.images):
             (folder / f"image{n}.bin").write_bytes(image)
@@ -177,9 +187,38 @@ class BenchRunner:
             design = [line for line in _lines(folder / "design.txt") if not line.startswith("VCD info")]
             said = f"; the last that it said: {design[-1]}" if design else ""
             raise DeviceError(f"the simulation of the design in {self.simulator} {why}{said}", where=str(folder))
+        for log in ("log.txt", "design.txt"):
+            if name := missing_data("\n".join(_lines(folder / log))):
+                where = next((d.where for d in self.work.top.data if d.name == name), str(folder))
+                raise DeviceError(
+                    f"the design reads {name}, which is not there", where=where,
+                    hint="name the folder that has it in data_dirs of adopt.toml",
+                )  # fmt: skip
         took = time.monotonic() - begun
         outcome = replace(judge(self.plan, script, folder, kept, code), simulator=self.simulator, seconds=took)
-        return outcome if self.observed is None else _held_to_model(outcome, self.work, self.plan, script, self.observed)
+        return (
+            outcome
+            if self.observed is None or outcome.stopped
+            else _held_to_model(outcome, self.work, self.plan, script, self.observed)
+        )
+
+
+def missing_data(log: str) -> str:
+    """Return the first file that a simulation was to read into a memory and did not find; "" if there is none."""
+    found = _NOT_FOUND.search(log)
+    return "" if found is None else found[1] or found[2]
+
+
+def _ended_by_design(log: Sequence[str]) -> str:
+    """Return what the design said when it ended the simulation, "" if it did not: a line of its sources, not of the bench's."""
+    for n, line in enumerate(log):
+        if (found := _ASSERTS.search(line)) is not None:
+            printed = [text.strip() for text in log[:n] if not text.startswith(("%", "- ", "["))][-2:]
+            said = f"{found[1]}: {found[2].replace(f'{TOP}.dut', 'dut')}" + (f" ({' '.join(printed)})" if printed else "")
+            return said if f" in {TOP}.dut" in found[2] else ""
+        if (found := _ENDS.search(line)) is not None:
+            return f"{found[1]}: ${found[2]}" if not found[1].startswith("bench.sv:") else ""
+    return ""
 
 
 def _lines(path: Path) -> list[str]:
@@ -225,17 +264,26 @@ class _Judge:
 
     def outcome(self, wave: Path | None, code: int) -> Outcome:
         ends = list(self._of("E"))
+        log = _lines(self._folder / "log.txt")
+        if not ends and (said := _ended_by_design(log)):
+            differences = [f"the design ends the simulation: {said}"]
+            compared, violations = self._compare(differences), tuple(self._violations())
+            cycle = max((int(words[1]) for words in self._lines if words[0] in "QVWSC" and len(words) > 2), default=0)
+            return Outcome(
+                cycle, compared, tuple(differences), violations, self._plan.monitors(), 0, self._plan.undriven, self._script.smoke,
+                self._folder, wave, stopped=True,
+            )  # fmt: skip
         if not ends or code != 0 or ends[-1][1] == "script":
-            log = (self._folder / "log.txt").read_text(errors="replace").strip().splitlines()
             what = log[-1] if log else f"exit code {code}"
             raise BenchError(f"the bench ended before its test did: {what}", where=str(self._folder))
         cycle, how, at, _, unwritten = ends[-1]
         differences: list[str] = []
         if how == "limit":
             op = self._script.ops[min(int(at), len(self._script.ops) - 1)]
-            differences.append(
-                f"{op.where}: {op.text or 'the test'} did not end within {min(op.limit, self._script.limit)} cycles (cycle {cycle})"
-            )
+            asked = [o for o in self._script.ops if o.code in ADDRESSED]
+            hint = "; the first access after the reset: does the design need an idle step before it?" if asked[:1] == [op] else ""
+            limit = min(op.limit, self._script.limit)
+            differences.append(f"{op.where}: {op.text or 'the test'} did not end within {limit} cycles (cycle {cycle}){hint}")
         compared = self._compare(differences) + self._received(differences, whole=how == "end")
         compared += self._memory(differences) if how == "end" else 0
         return Outcome(

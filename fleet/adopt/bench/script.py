@@ -46,6 +46,8 @@ from fleet.errors import DeviceError
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
 _LIMIT = 10_000
+_WHOLE = ("keep", "_xd", "_xs1", "_xs2")
+"""Ends of fields that are all ones where a test does not state them."""
 IMAGE = 9
 """Operation that loads a file into memory."""
 ADDRESSED = (1, 2, 3)
@@ -53,9 +55,11 @@ ADDRESSED = (1, 2, 3)
 ERROR = 1024
 """Bit of an answer that says so."""
 _BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
+_INSTRUCTION = ("cmd_inst_opcode", "cmd_inst_xd", "cmd_inst_xs1", "cmd_inst_xs2")
+"""Fields of an instruction that only some ports have; by default it has operands and a result."""
 _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "axi4_stream": (_BEAT, _BEAT),
-    "rocc": (("cmd_funct", "cmd_rd", "cmd_rs1", "cmd_rs2"), ("resp_rd", "resp_data")),
+    "rocc": ((*_INSTRUCTION, "cmd_funct", "cmd_rd", "cmd_rs1", "cmd_rs2"), ("resp_rd", "resp_data")),
     "cfu": (("cmd_function", "cmd_input0", "cmd_input1"), ("rsp_output",)),
     "fifo_read": (("dout",), ()),
     "fifo_write": ((), ("din",)),
@@ -135,7 +139,8 @@ def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int
     """(name, bits) of what a port takes or gives, first in the highest bits."""
     port = instance.port
     if port.protocol.name in _LAYOUTS:
-        return tuple((n, port.width(n)) for n in _LAYOUTS[port.protocol.name][not sent])
+        names = _LAYOUTS[port.protocol.name][not sent]
+        return tuple((n, port.width(n)) for n in names if n not in _INSTRUCTION or n in port.widths)
     if port.protocol.payload:
         return (("payload", port.width("payload")),)
     return ()
@@ -270,7 +275,7 @@ class _Reader:
     # Values.
 
     def _values(self, t: TomlTable, fields: tuple[tuple[str, int], ...], *, ones: bool) -> Iterator[tuple[int, int]]:
-        """(value, mask of what is stated). A number is the last field; ones: fields with a bit a byte are all ones by default."""
+        """(value, mask of what is stated). A number is the last field; ones: some fields are all ones by default."""
         values = t.get("data", "a list of numbers or tables of fields", lambda v: isinstance(v, list) and len(v) > 0)
         for entry in values:
             stated: dict[str, int] = {}
@@ -286,7 +291,7 @@ class _Reader:
             value = mask = 0
             for name, bits in fields:
                 every = (1 << bits) - 1
-                known = stated.get(name, every if ones and name.endswith("keep") else 0)
+                known = stated.get(name, every if ones and name.endswith(_WHOLE) else 0)
                 if known > every or known < 0:
                     raise t.wrong("data", f"{known:#x} does not fit into {name}, which has {bits} bits")
                 value = value << bits | known

@@ -126,9 +126,17 @@ class _Writer:
         names: list[str] = []
         for name, reset in settings.resets.items():
             names.append(f"r_{_plain(name)}")
+            before = 2 * (reset.pulses - 1)  # registers behind a clock gate or a synchroniser need an edge of the reset
+            if before:
+                yield (
+                    f"  logic q_{_plain(name)} = 1; initial begin settling++; wait (running); repeat ({before}) begin repeat "
+                    f"({reset.cycles}) @(posedge reference); q_{_plain(name)} <= ~q_{_plain(name)}; end "
+                    f"repeat (4) @(posedge reference); settling--; end"
+                )
+            cycles, edge = reset.cycles * (before + 1), self._clock(reset.clock)
             yield (
-                f"  logic r_{_plain(name)} = 1; initial begin wait (running); repeat ({reset.cycles}) @(posedge reference); "
-                f"@(posedge {self._clock(reset.clock)}) r_{_plain(name)} <= 0; end"
+                f"  logic r_{_plain(name)} = 1; initial begin wait (running); repeat ({cycles}) @(posedge reference); "
+                f"@(posedge {edge}) r_{_plain(name)} <= 0; end"
             )
         if not names:
             names = ["r_none"]
@@ -198,6 +206,8 @@ class _Writer:
                 continue
             (path,) = g.paths()
             source = f"c_{_plain(g.name)}" if g.protocol == "clock" else f"r_{_plain(g.name)}"
+            if g.protocol == "reset" and work.settings.resets[g.name].pulses > 1:
+                source = f"({source} & q_{_plain(g.name)})"
             yield f"  assign {self._net[path]} = {'~' if path in self._low else ''}{source};"
         for path, n in self._plan.ties.items():
             leaf = next(x for x in self._leaves if x.path == path)

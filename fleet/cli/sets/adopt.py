@@ -18,7 +18,7 @@ from fleet.adopt.map_file import map_text, read_map, read_recorded
 from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
-from fleet.adopt.registers import read_registers, registers_file, shipped
+from fleet.adopt.registers import AdoptedRegister, read_registers, registers_file, shipped
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode, FleetError, heaviest
 from fleet.sdk.ports import Protocol
@@ -98,8 +98,16 @@ def _workspace(
 ) -> Sequence[Path]:
     """Write a workspace. Its registers come from --registers, else from descriptions beside the sources."""
     beside = dict.fromkeys(p.parent for p in (*sources.lists, *top.files))
-    descriptions = asked.registers or shipped(beside)
-    registers = sorted((r for path in descriptions for r in read_registers(path)), key=lambda r: r.offset)
+    descriptions = asked.registers or shipped(beside, top.files)
+    registers: list[AdoptedRegister] = []
+    for path in descriptions:
+        try:
+            registers += read_registers(path)
+        except DeviceError as error:
+            if asked.registers:
+                raise
+            click.echo(f"registers not read: {error}", err=True)
+    registers.sort(key=lambda r: r.offset)
     return write_workspace(
         folder, top, ports, closure, protocols, registers,
         sources=asked.arguments, include_dirs=asked.include_dirs,
@@ -254,8 +262,10 @@ def _widths(top: Top) -> Mapping[str, int]:
 
 def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator[str]:
     widths = _widths(top)
-    given = ", ".join(f"{p.name}={p.value}" for p in top.parameters)
-    yield f"top {top.name} ({top.where})" + (f", {given}" if given else "")
+    given = [f"{p.name}={p.value}" for p in top.parameters if p.given]
+    defaults = len(top.parameters) - len(given)
+    given += [f"parameters at their defaults: {defaults}"] if defaults else []
+    yield f"top {top.name} ({top.where})" + "".join(f", {text}" for text in given)
     pruned = f", {len(top.pruned)} not needed" if top.pruned else ""
     yield f"files: {len(top.files)}{pruned}, {len(top.included)} included, modules: {len(top.modules)}; {top.tool}"
     yield f"closure {closure}"
@@ -270,10 +280,12 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator
             yield f"{g.name}: {_kind(g)}"
             yield f"  {', '.join(_signal(name, paths, g, widths) for name, paths in g.signals.items())}"
     for g in ports.groups:
-        yield from (f"note: {note}" for note in g.notes)
+        yield from (f"note: {g.name}: {note}" for note in g.notes)
     if ports.unmapped:
         yield f"not mapped: {len(ports.unmapped)} of {len(widths)}"
         yield from (f"  {u.path} [{widths[u.path]}]: {u.reason}" for u in ports.unmapped)
+    for data in top.data:
+        yield f"reads {data.name} ({data.where}): {data.path or 'not found; say data_dirs in adopt.toml'}"
     if top.missing:
         yield f"modules without a source: {len(top.missing)}"
         yield from (f"  {m.name} x{m.count} at {m.path} ({m.where}): {', '.join(m.ports)}" for m in top.missing)
@@ -321,6 +333,7 @@ def _table(top: Top, sources: Sources, ports: PortMap, closure: str) -> dict[str
         "missing": [
             {"module": m.name, "count": m.count, "path": m.path, "where": m.where, "ports": list(m.ports)} for m in top.missing
         ],
+        "data": [{"name": d.name, "where": d.where, "path": None if d.path is None else str(d.path)} for d in top.data],
         "ignored": [{"word": i.word, "where": i.where} for i in sources.ignored],
         "warnings": list(top.warnings),
     }  # fmt: skip

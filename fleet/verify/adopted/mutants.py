@@ -42,7 +42,7 @@ class AdoptedMutants:
         if not tests:
             raise DeviceError("the workspace has no test", where=str(work.folder), hint="write one: `fleet help adopting`, L1")
         with elaborated(work.sources, work.top, work.parameters) as (manager, instance):
-            self._sites = sites_of(manager, [instance], set(work.top.files))
+            self._sites = sites_of(manager, [instance], set(work.top.files) - work.substitutes)
             shared = work.top.files[0].parent
             while not all(p.is_relative_to(shared) for p in work.top.files):
                 shared = shared.parent
@@ -75,7 +75,8 @@ class AdoptedMutants:
             outcome = runner.run(test, folder / "run", (plusarg(0), *values), wave=False)
             patience[test] = _PATIENCE + _PATIENCE * (time.monotonic() - began)
             if outcome.exit_code is not ExitCode.AGREED:
-                raise ComparisonFailure(f"the unchanged design does not pass: {_said(outcome)}", where=str(test))
+                where = " from random initial values (`fleet isa replay --seeds`)" if values else ""
+                raise ComparisonFailure(f"the unchanged design does not pass{where}: {_said(outcome)}", where=str(test))
         for mutant in wanted:
             began = time.monotonic()
             verdict, name, how = "survived", "", ""

@@ -364,6 +364,69 @@ module fleet_csr_bus_manager #(parameter int W_ADDR = 10, parameter int W_R_DATA
   end
 endmodule
 
+// Writes ask for their completion where the design can tell it.
+module fleet_csb_manager #(parameter int W_ADDR = 16, parameter int W_WDAT = 32, parameter int SHIFT = 2, parameter bit HAS_RSP_WR_COMPLETE = 1,
+                           parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic valid,
+  input  logic ready,
+  output logic [W_ADDR-1:0] addr,
+  output logic [W_WDAT-1:0] wdat,
+  output logic write,
+  output logic nposted,
+  input  logic rsp_valid,
+  input  logic [W_WDAT-1:0] rsp_data,
+  input  logic rsp_error,
+  input  logic rsp_wr_complete
+);
+  logic waits = 0;
+  wire asked = valid && ready;
+  wire silent = asked && write && !nposted;
+  initial begin valid = 0; done = 0; end
+  assign nposted = write && HAS_RSP_WR_COMPLETE;
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) begin valid <= 0; waits <= 0; end
+    else begin
+      if (!valid && !waits && go && !done) begin
+        valid <= 1; write <= op[1088]; addr <= W_ADDR'(op[1087:1024] >> SHIFT); wdat <= W_WDAT'(op[1023:0]);
+      end
+      if (asked) begin valid <= 0; waits <= !silent; end
+      if (silent) begin done <= 1; result <= '0; end
+      if (waits && (write ? rsp_wr_complete : rsp_valid)) begin
+        waits <= 0; done <= 1;
+        result <= '0; result[1024] <= rsp_error; result[1023:0] <= 1024'(rsp_data);
+      end
+    end
+  end
+endmodule
+
+module fleet_csb_monitor #(parameter int W_ADDR = 16, parameter int W_WDAT = 32, parameter string PORT = "",
+                           parameter string MANAGER = "design", parameter string SUBORDINATE = "bench", parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic valid,
+  input logic ready,
+  input logic [W_ADDR-1:0] addr,
+  input logic [W_WDAT-1:0] wdat,
+  input logic write,
+  input logic nposted,
+  input logic rsp_valid,
+  input logic rsp_wr_complete
+);
+  int unsigned reads = 0, writes = 0;  // that wait for an answer
+  wire asked = valid && ready;
+  fleet_handshake_monitor #(.W(W_ADDR + W_WDAT + 2), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+    .clk, .rst, .valid, .ready, .payload({write, nposted, addr, write ? wdat : '0}));
+  always @(posedge clk)
+    if (rst) begin reads <= 0; writes <= 0; end
+    else begin
+      reads <= reads + 32'(asked && !write) - 32'(rsp_valid && reads != 0);
+      writes <= writes + 32'(asked && write && nposted) - 32'(rsp_wr_complete && writes != 0);
+      if (rsp_valid && reads == 0) fleet_bench_pkg::violation(PORT, "data that no read asked for", SUBORDINATE);
+      if (rsp_wr_complete && writes == 0) fleet_bench_pkg::violation(PORT, "completion that no write asked for", SUBORDINATE);
+    end
+endmodule
+
 module fleet_sram_manager #(parameter int W_ADDR = 10, parameter int W_RDATA = 32, parameter int W_WDATA = 32, parameter int W_BE = 4,
                             parameter int SHIFT = 2, parameter int LATENCY = 1, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,

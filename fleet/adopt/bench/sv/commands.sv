@@ -1,5 +1,7 @@
 // Custom instructions. op: what is sent, first field in the highest bits; responses are recorded.
 module fleet_rocc_manager #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_RS1 = 64, parameter int W_CMD_RD = 5, parameter int W_RESP_DATA = 64,
+                            parameter int W_CMD_INST_OPCODE = 7, parameter int HAS_CMD_INST_XD = 0, parameter int HAS_CMD_INST_XS1 = 0,
+                            parameter int HAS_CMD_INST_XS2 = 0,
                             parameter int W_RESP_RD = 5, parameter string PORT = "", parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic cmd_valid,
@@ -10,6 +12,7 @@ module fleet_rocc_manager #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_R
   output logic cmd_inst_xd,
   output logic cmd_inst_xs1,
   output logic cmd_inst_xs2,
+  output logic [W_CMD_INST_OPCODE-1:0] cmd_inst_opcode,
   output logic [W_CMD_RS1-1:0] cmd_rs1,
   output logic [W_CMD_RS1-1:0] cmd_rs2,
   input  logic resp_valid,
@@ -17,11 +20,20 @@ module fleet_rocc_manager #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_R
   input  logic [W_RESP_RD-1:0] resp_rd,
   input  logic [W_RESP_DATA-1:0] resp_data
 );
-  // {funct, rd, rs1, rs2}
+  // {opcode, xd, xs1, xs2: those that the port has; funct, rd, rs1, rs2}
+  localparam int XS2 = W_CMD_FUNCT + W_CMD_RD + 2 * W_CMD_RS1;
+  localparam int XS1 = XS2 + HAS_CMD_INST_XS2;
+  localparam int XD = XS1 + HAS_CMD_INST_XS1;
+  localparam int OPCODE = XD + HAS_CMD_INST_XD;
+  logic [OPCODE+W_CMD_INST_OPCODE-1:0] word;
+  assign {cmd_funct, cmd_rd, cmd_rs1, cmd_rs2} = word[XS2-1:0];
   assign cmd_inst_rd = cmd_rd;
-  assign {cmd_inst_xd, cmd_inst_xs1, cmd_inst_xs2} = '1;
-  fleet_source #(.W(W_CMD_FUNCT + W_CMD_RD + 2 * W_CMD_RS1), .OPW(OPW)) source (
-    .clk, .rst, .go, .op, .done, .valid(cmd_valid), .ready(cmd_ready), .payload({cmd_funct, cmd_rd, cmd_rs1, cmd_rs2}));
+  assign cmd_inst_xs2 = word[XS2];
+  assign cmd_inst_xs1 = word[XS1];
+  assign cmd_inst_xd = word[XD];
+  assign cmd_inst_opcode = word[OPCODE +: W_CMD_INST_OPCODE];
+  fleet_source #(.W(OPCODE + W_CMD_INST_OPCODE), .OPW(OPW)) source (
+    .clk, .rst, .go, .op, .done, .valid(cmd_valid), .ready(cmd_ready), .payload(word));
   fleet_sink #(.W(W_RESP_RD + W_RESP_DATA), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (
     .clk, .rst, .valid(resp_valid), .ready(resp_ready), .payload({resp_rd, resp_data}), .result);
 endmodule

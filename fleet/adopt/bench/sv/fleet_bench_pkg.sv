@@ -5,6 +5,7 @@ package fleet_bench_pkg;
   longint unsigned unwritten;     // bytes that were read before anybody wrote them
   int results;                    // file
   int violations;
+  int settling;                   // resets before their last pulse: what a design does is not judged
   bit observing;                  // whether writes and commits are recorded
   int unsigned commits, words;    // events of `[[commit]]`, words that left through a port: state inside is looked at then
   int unsigned tokens, token;     // bursts of writes so far; of the burst that is written, 0 where writes have no response
@@ -55,6 +56,7 @@ package fleet_bench_pkg;
 
   // blame: "design" or "bench".
   function automatic void violation(string port, string rule, string blame);
+    if (settling != 0) return;
     violations++;
     if (violations <= 1000) $fdisplay(results, "V|%0d|%s|%s|%s", cycle, port, rule, blame);
   endfunction

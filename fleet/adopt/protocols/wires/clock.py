@@ -14,6 +14,6 @@ PROTOCOL = Protocol(
     never=frozenset({
         "en", "enable", "req", "gate", "gated", "sel", "div", "bypass", "locked", "valid", "ack", "ratio", "good", "cg", "stop",
         "icg", "disable", "count", "off", "status", "rst", "reset", "idle", "ovr", "override", "on", "force", "detect", "present",
-        "freq", "phase", "edge", "tick", "mux",
+        "freq", "phase", "edge", "tick", "mux", "enabled", "enables", "keep",
     }),
 )  # fmt: skip

@@ -10,7 +10,7 @@ PROTOCOL = Protocol(
         Signal(
             "clk_en",
             ("clken", "clkenable", "clockenable", "clockena", "clkena", "clkgateen", "clkgate", "cgen", "icgen", "cken",
-             "cke", "clkgaten"),
+             "cke", "clkgaten", "clkenabled", "clockenabled"),
             driver="either",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Resets, by their names; the name says the polarity (`_n`, `_ni`, `aresetn`, `nreset`, `rst_b`)."""
+"""Resets, by their names; the name says the polarity (`_n`, `_ni`, `aresetn`, `nreset`, `rst_b`, `reset_`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _NAME = r"n?(a|s|p|h|m|g|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg)?(r
 
 PROTOCOL = Protocol(
     "reset", "reset", 2,
-    (Signal("reset", pattern=_NAME, widths=(1,), low=r"n\w*|\w*[nb]\d*"),),
+    (Signal("reset", pattern=_NAME, widths=(1,), low=r"n\w*|\w*[nb]\d*|\w*_"),),
     (frozenset({"reset"}),),
     single=True, first=True,
     never=frozenset({

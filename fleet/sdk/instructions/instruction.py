@@ -31,7 +31,7 @@ class Write:
     offset: bytes from the start of the space (of the bank for "hbm").
     data: uint8; flat, or with strides [..., bytes of a block].
     dtype: of the elements, as NumPy writes it ("<f2", "<u4"), for messages; empty when unknown.
-    strides: positive; bytes from a block to the next along each axis of data but the last. Blocks do not overlap.
+    strides: bytes from a block to the next along each axis of data but the last, not negative. Blocks do not overlap.
     """
 
     space: str

@@ -233,7 +233,9 @@ def _commit_reasons(reference: Trace, other: Trace, rows: Sequence[CommitRow]) -
     unequal = [row for row in rows if not row.equal]
     if unequal:
         total = max(len(reference.commits), len(other.commits))
-        left = f"; the run ended there, {total - len(rows)} did not run" if other.stopped is not None else ""
+        left = "; the run ended there" if other.stopped is not None else ""
+        if left and other.evidence.kind != "sample":  # whose commits are those that ran
+            left += f", {total - len(rows)} did not run"
         reasons.append(f"{len(unequal)} of {total} commits differ; first: {_difference(reference, other, unequal[0].seq)}{left}")
     elif other.stopped is not None:
         reasons.append(

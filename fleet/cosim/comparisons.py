@@ -19,7 +19,7 @@ from fleet.compare.bounds.sides import NUMPY_ULP, GroupArithmetic, group_arithme
 from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
 from fleet.compare.compiled_stream import CompiledStream
 from fleet.compare.diverged import Divergence
-from fleet.compare.divergence import StreamEvidence
+from fleet.compare.divergence import StreamEvidence, explain
 from fleet.compare.freed_memory import keep_freed_memory
 from fleet.compare.judges.condition import FunctionErrors
 from fleet.compare.judges.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
@@ -223,11 +223,14 @@ class ComparisonSession:
             # A failure even if no result shows it: the run was requested with that memory.
             reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
             comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
-        explained = (
-            not comparison.sampled
-        )  # behind a sample memory is the functional model's, and a replay has no run to go back in
-        if explained and comparison.divergence is not None and comparison.divergence.seq is not None:
-            comparison = replace(comparison, divergence=self._explained(comparison.divergence, iss, other, evidence))
+        found = comparison.divergence
+        if found is not None and found.seq is not None:
+            if comparison.sampled:  # behind a sample memory is the functional model's, and a replay has no run to go back in
+                found = explain(found, iss, other, replace(evidence, memory=None, before=None))
+                found = replace(found, what=f"{found.what}; for its elements and a replay run it without --rtl")
+            else:
+                found = self._explained(found, iss, other, evidence)
+            comparison = replace(comparison, divergence=found)
         return comparison, {}
 
     def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: StreamEvidence) -> Divergence:

@@ -55,7 +55,7 @@ def _bench(trace: Trace, before: int) -> str | None:
             return f"states job {job.nonce[:16]} of a simulation of an earlier run"
         rows = np.frombuffer(records, RECORD)
         if sampled:
-            rows = rows[job.warm_up :]
+            rows = rows[job.own :]
         elif job.warm_up:  # a leg: it goes on at the last instruction that it repeats
             done = np.concatenate(parts)[-job.warm_up :] if parts else rows[:0]
             if why := _other_leg(job, rows, done):

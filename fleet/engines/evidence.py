@@ -46,6 +46,11 @@ class JobEvidence:
     warm_up: int = 0
     start: int = 0
 
+    @property
+    def own(self) -> int:
+        """Number of the first commit that counts in a sample; where a stretch ended in what it repeats, the one that ended it."""
+        return min(self.warm_up, max(self.commits - 1, 0))
+
 
 @dataclass(frozen=True)
 class Evidence:

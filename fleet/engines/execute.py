@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fleet.engines.trace import Commit
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.digest import digest_writes
-from fleet.isa.resolved import executed, registers_in, resolved_call
-from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.isa.resolved import effects, registers_in, resolved_call
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Range, Write, contiguous
 from fleet.sdk.hardware.state import REGISTERS
 
 
@@ -30,7 +30,7 @@ def execute_calls(
         calls: in program order.
         first_seq: number of the first commit.
         commit_refused: an illegal instruction writes nothing and commits with its cause, as in hardware.
-        watch: told the number, the call and the writes of each that is executed.
+        watch: told the number, the call and the writes of each that is executed, blocks at regular distances as one write.
 
     Raises:
         DeviceError: an unknown or (without `commit_refused`) illegal instruction.
@@ -49,12 +49,12 @@ def execute_calls(
                 continue
         elif wrong := cls.legal(device, call.fields):
             raise DeviceError("illegal: " + "; ".join(wrong), where=where)
-        writes = executed(cls, device, call.fields, memory)
+        writes = effects(cls, device, call.fields, memory)
         result = _result(writes)
         stored = [w for w in writes if w.space != "reg"]
         _check_inside(cls, device, call, stored, where)
         for w in stored:
-            memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data
+            w.put(memory)
         if watch is not None:
             watch(seq, call, writes)
         size = sum(w.data.size for w in stored)
@@ -67,19 +67,17 @@ def _result(writes: Sequence[Write]) -> int | None:
 
 
 def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
-    ranges = cls.writes(device, call.fields)
-    if len(ranges) == len(writes) and all(
-        (w.offset, w.data.size, w.bank, w.space) == (r.offset, r.size, r.bank, r.space) for w, r in zip(writes, ranges, strict=True)
-    ):
+    ranges = cls.destination(device, call.fields)
+    if len(ranges) == len(writes) and all(map(_exactly, writes, ranges)):
         return
     # Of the ranges that begin at or before a write, the one that ends last: there may be thousands of both.
     starts: dict[tuple[str, int], list[int]] = {}
     ends: dict[tuple[str, int], list[int]] = {}
-    for r in sorted(ranges, key=lambda r: r.offset):
+    for r in sorted(contiguous(ranges), key=lambda r: r.offset):
         behind = ends.setdefault((r.space, r.bank), [])
         starts.setdefault((r.space, r.bank), []).append(r.offset)
         behind.append(max(r.offset + r.size, behind[-1] if behind else 0))
-    for w in writes:
+    for w in contiguous(writes):
         if w.space == REGISTERS:  # made of what it configures, there is no second statement
             continue
         begin, end, key = w.offset, w.offset + w.data.size, (w.space, w.bank)
@@ -87,3 +85,13 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
         if at == 0 or ends[key][at - 1] < end:
             bank = f" bank {w.bank}" if w.bank else ""
             raise ComparisonFailure(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
+
+
+def _exactly(w: Write, r: Range) -> bool:
+    """Whether a write is of all bytes of a range and of no others."""
+    if w.strides or r.strides:
+        if (w.counts, w.strides, w.data.shape[-1]) != (r.counts, r.strides, r.size):
+            return False
+    elif w.data.size != r.size:
+        return False
+    return (w.offset, w.bank, w.space) == (r.offset, r.bank, r.space)

@@ -78,10 +78,13 @@ def digest_writes(device: Device, writes: Sequence[Write]) -> int:
     Raises DeviceError for a space that the device does not have.
     """
     by_space: dict[int, list[tuple[int, np.ndarray]]] = {}
+    total = 0
     for w in writes:
-        if w.space != "reg":
+        if w.strides:
+            total += _digest_rows(space_number(device, w.space, w.bank), w.starts(), w.data)
+        elif w.space != "reg":
             by_space.setdefault(space_number(device, w.space, w.bank), []).append((w.offset, w.data))
-    return sum(digest_blocks(number, blocks) for number, blocks in by_space.items()) % (1 << 64)
+    return (total + sum(digest_blocks(number, blocks) for number, blocks in by_space.items())) % (1 << 64)
 
 
 def digest(space: int, offset: int, data: np.ndarray) -> int:
@@ -108,6 +111,20 @@ def digest_blocks(space: int, blocks: Sequence[tuple[int, np.ndarray]]) -> int:
         return _compiled(for_target)(space, table.__array_interface__["data"][0], len(flat))
     offsets = np.concatenate([np.arange(offset, offset + data.size, dtype=np.uint64) for offset, data in flat])
     return int(mix(space, offsets, np.concatenate([data for _, data in flat])).sum(dtype=np.uint64))
+
+
+def _digest_rows(space: int, starts: np.ndarray, data: np.ndarray) -> int:
+    """Digest of blocks of one size. starts: int64, flat; data: [..., size], as many blocks."""
+    rows = np.ascontiguousarray(data).reshape(len(starts), data.shape[-1])
+    size = rows.shape[1]
+    for_target = target()
+    if for_target is None:
+        return int(mix(space, starts[:, None] + np.arange(size), rows).sum(dtype=np.uint64))
+    table = np.empty((len(rows), 3), np.int64)
+    table[:, 0] = starts
+    table[:, 1] = rows.__array_interface__["data"][0] + size * np.arange(len(rows))
+    table[:, 2] = size
+    return _compiled(for_target)(space, table.__array_interface__["data"][0], len(rows))
 
 
 @lru_cache(maxsize=4)

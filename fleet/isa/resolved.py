@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.isa.memory import as_bytes
-from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, Range, Write
+from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, Range, Write, contiguous
 from fleet.sdk.hardware.state import REGISTERS
 
 
@@ -85,6 +85,11 @@ def resolved_draw(instruction_set: InstructionSet, device: Device, draw: Draw, b
 
 
 def executed(cls: type[Instruction], device: Device, fields: Mapping[str, int], memory: Memory) -> list[Write]:
+    """Return the writes of a resolved, legal call, as contiguous blocks; else as `effects`."""
+    return contiguous(effects(cls, device, fields, memory))
+
+
+def effects(cls: type[Instruction], device: Device, fields: Mapping[str, int], memory: Memory) -> list[Write]:
     """Return the writes of a resolved, legal call: memory, result registers, and the state registers that it configures.
 
     Raises DeviceError for a state register that the set does not have, or a value of more than 32 bits.

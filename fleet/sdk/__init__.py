@@ -13,7 +13,7 @@ from fleet.sdk.hardware.device import Device
 from fleet.sdk.hardware.rtl_files import GeneratedSource, RtlFiles, generated_files, listed_sources
 from fleet.sdk.hardware.rtl_memory import Lanes, RtlMemory, RtlRegister
 from fleet.sdk.hardware.state import MemoryArray, OnChipMemory, State, StateRegister
-from fleet.sdk.instructions.instruction import Call, Instruction, Memory, Range, Write
+from fleet.sdk.instructions.instruction import Call, Instruction, Memory, Range, Write, contiguous
 from fleet.sdk.instructions.operands import Bits, Operand, Operands, Violation, ceil_div
 from fleet.sdk.instructions.parts import instructions_in, patterns_in
 from fleet.sdk.issue_rules import IssueRules
@@ -62,6 +62,7 @@ __all__ = [
     "Violation",
     "Write",
     "ceil_div",
+    "contiguous",
     "data_kind",
     "generated_files",
     "halves",

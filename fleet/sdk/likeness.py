@@ -100,6 +100,11 @@ class LikeInstruction(Instruction):
         return cls.other().writes(device, cls.theirs(fields))
 
     @classmethod
+    def destination(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Return the ranges that the other instruction writes, as it groups them."""
+        return cls.other().destination(device, cls.theirs(fields))
+
+    @classmethod
     def configures(cls, device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
         """Return the state registers that the other instruction changes, with their values."""
         return cls.other().configures(device, cls.theirs(fields))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet.engines.execute import execute_calls
 from fleet.isa.resolved import registers_in, resolved_call
-from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write, contiguous
 from fleet.streams.case import StreamCommit
 
 UNKNOWN_CAUSE = -1
@@ -23,7 +23,7 @@ def refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -
 
 
 Watch = Callable[[int, Call, Sequence[Write]], None]
-"""Called with number, call and writes (result registers included) of each executed instruction."""
+"""Called with number, call and writes (result registers included, contiguous blocks) of each executed instruction."""
 
 
 def execute(
@@ -34,6 +34,11 @@ def execute(
     Raises DeviceError if an instruction does not exist or its semantics write outside their destination.
     """
     commits: list[StreamCommit] = []
+
+    def told(seq: int, call: Call, writes: Sequence[Write]) -> None:
+        if watch is not None:
+            watch(seq, call, contiguous(writes))
+
     for seq, given in enumerate(calls):
         cls = instruction_set.instructions[given.instruction]
         call = resolved_call(cls, device, given, registers_in(device, memory))
@@ -41,6 +46,6 @@ def execute(
         if cause:
             commits.append(StreamCommit(call.instruction, cause, 0, 0, None))
             continue
-        (c,) = execute_calls(instruction_set, device, memory, [call], seq, watch=watch)
+        (c,) = execute_calls(instruction_set, device, memory, [call], seq, watch=told)
         commits.append(StreamCommit(call.instruction, 0, c.digest, c.bytes_written, c.result))
     return commits

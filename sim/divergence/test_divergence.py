@@ -15,6 +15,8 @@ from planted_sources import LOAD_BIT, STORE_BIT, STORE_EARLY, STUCK_LANE, Plante
 from fleet.cli.main import main
 from fleet.compare.compiled_stream import open_stream
 from fleet.cosim.models.loaded import load_model
+from fleet.engines.legs.plan import Leg
+from fleet.engines.legs.sample import SampledCalls
 from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.report.run.why import find_failure, page
@@ -207,3 +209,34 @@ def test_waves_of_a_co_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     result.write_text(json.dumps(stored))
     assert main(["why", str(tmp_path / "report"), "--waves", str(tmp_path / "waves")]) == 2
     assert re.search(r"the model is program \w{16} now, the result is of \w{16}; run it again", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_fault_in_a_sample_of_a_co_simulation(
+    own: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a stretch, or among what a stretch repeats, with the stretch that has it for its own not in the sample."""
+    source = 'import numpy as np\n\ndef forward(x: "float32[4, 64]", w: "float32[12, 64, 64]"):\n'
+    source += "    for i in range(12):\n        x = np.maximum(x @ w[i], 0)\n    return x\n"
+    (tmp_path / "mlp.py").write_text(source)
+    words = ["cosim", f"{tmp_path}/mlp.py:forward", "--engines", "iss,rtl", "--device", "vgemm_small"]
+    words += ["--rtl", "blocks=2", "--report", str(tmp_path / "report")]
+    program = load_model(words[1], None, None, 0, 4)
+    stream = open_stream(bound(program.program, program.inputs), "vgemm_small", LoweringOptions())
+    at, address = met_at(StreamCase("mlp", "vgemm_small", tuple(stream.calls), ()), "load_w1", 0.44)
+    drawn = [Leg(0, 0, 16), Leg(at - 12, at - 8, at + 8) if own else Leg(at - 8, at + 8, at + 24)]
+    monkeypatch.setattr(SampledCalls, "draw", lambda *_: drawn)
+    monkeypatch.setattr("sys.argv", ["fleet", *words])
+    with planted(LOAD_BIT, address, tmp_path / "rtl"):
+        assert main(words) == 1
+    said = capsys.readouterr().out
+    assert "verdict: FAIL (sample: rtl" in said
+    assert f"first divergence (rtl-vs-iss): instruction {at} load" in said
+    assert f"{25 if own else 17} commits differ; first: commit {at} (load of " in said
+    assert "did not run" not in said
+    assert main(["why", str(tmp_path / "report")]) == 1
+    shown = capsys.readouterr().out
+    assert re.search(rf"^instruction +{at}: load .*w1={address:#x}", shown, re.MULTILINE)
+    assert f"load_w1            = {address:#010x}" in shown
+    assert "run it without --rtl" in " ".join(shown.split())
+    assert f"first: commit {at} (load of x.5)" in (tmp_path / "report" / "index.html").read_text()

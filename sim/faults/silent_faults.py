@@ -104,8 +104,8 @@ FAULTS = (
         r"h1 \(\S*model.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found 0.0",
         Edit(
             "fleet/engines/execute.py",
-            "            memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data\n",
-            "            memory.view(w.space, w.offset, w.data.size, w.bank)\n",
+            "            w.put(memory)\n",
+            "            w.starts()\n",
         ),
         at="operation h1",
     ),

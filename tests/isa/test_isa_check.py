@@ -95,6 +95,18 @@ WRONG: list[tuple[str, str, str, str]] = [
         r"semantics\.py:\d+: vadd: `legal` answers 'no', expected a sequence of lines",
     ),
     (
+        "semantics.py", "    def cost(",
+        "    def destination(cls, device, fields):\n        return [Range('ddr', fields['vadd_out'], BEAT, 0, (2,), (BEAT,))]\n\n"
+        "    @classmethod\n    def cost(",
+        r"semantics\.py:\d+: vadd: `destination` names other ranges than `writes`",
+    ),
+    (
+        "semantics.py", "    def writes(",
+        "    def writes(cls, device, fields):\n        return [Range('ddr', 0, 1, 0, (2,), (2,))]\n\n"
+        "    @classmethod\n    def old_writes(",
+        r"semantics\.py:\d+: vadd: `writes` answers .*, expected contiguous ranges",
+    ),
+    (
         "conformance.py", "return Draw(", "return [] and Draw(",
         r"conformance\.py:\d+: vadd: its conformance source answers a list",
     ),

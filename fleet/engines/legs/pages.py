@@ -61,7 +61,12 @@ class WrittenPages:
             marks = self._marks.get((w.space, w.bank))
             if marks is not None and w.data.size:
                 page = self._memory.device.memory[w.space] // len(marks)
-                marks[w.offset // page : (w.offset + w.data.size - 1) // page + 1] = True
+                if not w.strides:
+                    marks[w.offset // page : (w.offset + w.data.size - 1) // page + 1] = True
+                    continue
+                starts, size = w.starts(), w.data.shape[-1]
+                for at in (*range(0, size, page), size - 1):  # a block's bytes a page apart, and its last
+                    marks[(starts + at) // page] = True
 
     def numbers(self, key: Key) -> np.ndarray:
         """The marked pages of an image, ascending."""

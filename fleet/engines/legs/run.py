@@ -149,7 +149,7 @@ def run_sample(
     drawn: list[Leg] = []
     legs = sampled.draw(choice, stretches)
     while True:
-        run = _LegRun(replace(r, folder=r.folder / f"{len(drawn)}"), simulations, progress, legs)
+        run = _LegRun(replace(r, folder=r.folder / f"{len(drawn)}"), simulations, progress, legs, drawn)
         end = run.apart()
         count, drawn = run.last + 1, drawn + legs
         begun, ran = begun + run.begun[:count], ran + [run.ran[n] for n in range(count)]
@@ -163,12 +163,15 @@ def run_sample(
             break
     put(end, r.memory)
     order = sorted(range(len(ran)), key=lambda n: begun[n].leg.own)
-    own = [replace(c, start=None, end=None, cycles={}) for n in order for c in ran[n].commits[begun[n].leg.warm_up :]]
+    if estimate is None:  # stretches behind the one that differs may have been simulated before it
+        order = order[: order.index(len(ran) - 1) + 1]
+    ran = [ran[n] for n in order]
+    own = [replace(c, start=None, end=None, cycles={}) for one in ran for c in one.commits[one.evidence.own :]]
     traffic: Counter[str] = Counter()
     for one in ran:
         traffic.update(one.status.traffic)
     return SampleRan(
-        tuple(own), len(calls), tuple(ran[n].evidence for n in order), estimate is None, sum(one.status.seconds for one in ran),
+        tuple(own), len(calls), tuple(one.evidence for one in ran), estimate is None, sum(one.status.seconds for one in ran),
         sum(one.status.cycles for one in ran), traffic, len(ran), estimate,
     )  # fmt: skip
 
@@ -195,12 +198,13 @@ def run_in_legs(request: LegRequest, simulations: Simulations, progress: Callabl
 
 
 class _LegRun:
-    """legs: to simulate, in order; None: such as cut the whole run."""
+    """legs: to simulate, in order; None: such as cut the whole run. known: of the same run, simulated already."""
 
     def __init__(
         self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None,
-        legs: Sequence[Leg] | None = None,
+        legs: Sequence[Leg] | None = None, known: Sequence[Leg] = (),
     ) -> None:  # fmt: skip
+        self.known = known
         self.request, self.simulations, self.progress = request, simulations, progress
         self.costs = [_cost(request, c) for c in _resolved(request)]
         jobs = request.jobs if request.inside.whole(request.device) else 1
@@ -382,11 +386,11 @@ class _LegRun:
         assert ran.job.overlay_to is not None
         found = load_overlay(ran.job.overlay_to, r.memory)
         if ran.status.status == "diverged":
-            if len(ran.commits) <= begun.leg.warm_up:
+            if len(ran.commits) <= begun.leg.warm_up and self._ran_with_others(begun.leg.first + len(ran.commits) - 1):
                 raise SimulationError(
                     "differs from the functional model when it follows a reset, and not after the instructions before it: state "
                     "that the description does not declare decides what it computes",
-                    where=begun.segment.name(len(ran.commits) - 1), hint="run it with --rtl-jobs 1",
+                    where=begun.segment.name(len(ran.commits) - 1), hint="run it whole, without --rtl and --rtl-jobs",
                 )  # fmt: skip
             return found
         inside: MappedMemory | None = None
@@ -401,6 +405,10 @@ class _LegRun:
         if wrong:
             raise _left(r.device, wrong, begun)
         return found
+
+    def _ran_with_others(self, call: int) -> bool:
+        """Whether a call is another leg's own; of a sample not each is. That leg, if it differs there too, comes first."""
+        return any(leg.own <= call < leg.end for leg in (*self.known, *self.legs))
 
     def _whole(self) -> LegsRan:
         """The run as one: each leg goes on where the one before it ended, at the last instruction that both ran."""

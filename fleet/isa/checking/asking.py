@@ -59,11 +59,14 @@ def ask_refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int
 
 
 def ask_ranges(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int]) -> list[Range]:
-    """Ranges of `reads` or `writes`."""
+    """Ranges of `reads`, `writes` or `destination`."""
     answer = _asked(cls, method, device, fields)
     if not isinstance(answer, Sequence) or not all(isinstance(r, Range) for r in cast("Any", answer)):
         raise _expected(cls, method, answer, "a sequence of Range")
-    return list(cast("Sequence[Range]", answer))
+    ranges = list(cast("Sequence[Range]", answer))
+    if method != "destination" and any(r.strides for r in ranges):
+        raise _expected(cls, method, answer, "contiguous ranges")
+    return ranges
 
 
 def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> None:

@@ -12,7 +12,7 @@ from fleet.isa.checking.scratch import ScratchMemory
 from fleet.isa.codec import description_of
 from fleet.isa.description import parameter_values
 from fleet.isa.resolved import executed
-from fleet.sdk import Device, Draw, Instruction, InstructionSet, Range, Write
+from fleet.sdk import Device, Draw, Instruction, InstructionSet, Range, Write, contiguous
 
 
 def prepared(instruction_set: InstructionSet, device: Device, draw: Draw) -> ScratchMemory:
@@ -43,6 +43,9 @@ def check_execution(instruction_set: InstructionSet, device: Device, draw: Draw)
         return
     if touched is not None:
         yield Finding(at, f"{name}: writes into memory itself ({touched[0]} {touched[1]:#x}), expected only what it returns")
+    if sorted(map(_place, writes)) != sorted(map(_place, contiguous(ask_ranges(cls, "destination", device, fields)))):
+        yield Finding(method_place(cls, "destination"), f"{name}: `destination` names other ranges than `writes`")
+        return
     if first != again:
         yield Finding(at, f"{name}: is not deterministic: the same call on the same memory gives another result")
         return
@@ -65,13 +68,17 @@ def check_execution(instruction_set: InstructionSet, device: Device, draw: Draw)
             return
 
 
+def _place(r: Range) -> tuple[str, int, int, int]:
+    return r.space, r.bank, r.offset, r.size
+
+
 Result = tuple[tuple[str, int, int, bytes], ...]
 """(space, bank, offset, bytes) of every write."""
 
 
 def results(writes: Sequence[Write]) -> Result:
-    """Writes as values that can be compared."""
-    return tuple((w.space, w.bank, w.offset, np.ascontiguousarray(w.data).tobytes()) for w in writes)
+    """Writes as values that can be compared, one a contiguous block."""
+    return tuple((w.space, w.bank, w.offset, np.ascontiguousarray(w.data).tobytes()) for w in contiguous(writes))
 
 
 def _destinations(

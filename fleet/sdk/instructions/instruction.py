@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
 
 from fleet.sdk.hardware.device import Device
 from fleet.sdk.instructions.operands import Operands
 
-__all__ = ["Call", "Instruction", "Memory", "Range", "Write"]
+__all__ = ["Call", "Instruction", "Memory", "Range", "Write", "contiguous"]
+
+
+def _starts(offset: int, counts: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """Offsets of blocks at regular distances, the last axis fastest: int64, flat."""
+    found = np.array([offset], np.int64)
+    for count, stride in zip(counts, strides, strict=True):
+        found = (found[:, None] + stride * np.arange(count, dtype=np.int64)).reshape(-1)
+    return found
 
 
 @dataclass(frozen=True)
 class Write:
-    """Bytes that an instruction writes: one contiguous block in one space. `data` is uint8, flat.
+    """Bytes that an instruction writes in one space: one contiguous block, or many of one size at regular distances.
 
     space: "ddr", "hbm", "reg" (result registers) or an on-chip memory; bank: the HBM port, else 0.
     offset: bytes from the start of the space (of the bank for "hbm").
+    data: uint8; flat, or with strides [..., bytes of a block].
     dtype: of the elements, as NumPy writes it ("<f2", "<u4"), for messages; empty when unknown.
+    strides: bytes from a block to the next along each axis of data but the last, not negative. Blocks do not overlap.
     """
 
     space: str
@@ -29,16 +39,62 @@ class Write:
     data: np.ndarray
     bank: int = 0
     dtype: str = ""
+    strides: tuple[int, ...] = ()
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Number of blocks along each axis; () where it is one."""
+        return self.data.shape[:-1] if self.strides else ()
+
+    def starts(self) -> np.ndarray:
+        """Offsets of the blocks in the order of data: int64, flat."""
+        return _starts(self.offset, self.counts, self.strides)
+
+    def put(self, memory: Memory) -> None:
+        """Write the bytes into memory. Raises DeviceError where they leave the space."""
+        if not self.strides:
+            memory.view(self.space, self.offset, self.data.size, self.bank)[:] = self.data
+        elif self.data.size:
+            span = sum((n - 1) * stride for n, stride in zip(self.counts, self.strides, strict=True)) + self.data.shape[-1]
+            whole = memory.view(self.space, self.offset, span, self.bank)
+            np.ndarray(self.data.shape, np.uint8, whole, strides=(*self.strides, 1))[...] = self.data
+
+    def blocks(self) -> list[Write]:
+        """The contiguous blocks that it consists of."""
+        if not self.strides:
+            return [self]
+        pieces = np.ascontiguousarray(self.data).reshape(-1, self.data.shape[-1])
+        return [Write(self.space, at, d, self.bank, self.dtype) for at, d in zip(self.starts().tolist(), pieces, strict=True)]
 
 
 @dataclass(frozen=True)
 class Range:
-    """A range of bytes that an instruction reads or writes, for hazards, legality and traffic."""
+    """A range of bytes that an instruction reads or writes, for hazards, legality and traffic.
+
+    counts, strides: of `Instruction.destination` alone, many ranges of this size at regular distances, as those of a `Write`.
+    """
 
     space: str
     offset: int
     size: int
     bank: int = 0
+    counts: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+    def blocks(self) -> list[Range]:
+        """The contiguous ranges that it consists of."""
+        if not self.strides:
+            return [self]
+        return [Range(self.space, at, self.size, self.bank) for at in _starts(self.offset, self.counts, self.strides).tolist()]
+
+
+@overload
+def contiguous(found: Iterable[Write]) -> list[Write]: ...
+@overload
+def contiguous(found: Iterable[Range]) -> list[Range]: ...
+def contiguous(found: Iterable[Write | Range]) -> Sequence[Write | Range]:
+    """Writes or ranges as contiguous blocks, in the same order."""
+    return [block for one in found for block in one.blocks()]
 
 
 @dataclass(frozen=True)
@@ -115,6 +171,11 @@ class Instruction(ABC):
     @abstractmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Every range written, without result registers."""
+
+    @classmethod
+    def destination(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """The ranges of `writes`, those at regular distances as one where there are thousands of them."""
+        return cls.writes(device, fields)
 
     @classmethod
     @abstractmethod

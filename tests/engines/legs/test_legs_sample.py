@@ -229,3 +229,22 @@ def test_a_wrong_product_is_found_where_it_is_drawn(faulty: Design, there: bool,
     if there:
         assert ran.commits[-1].seq == MIDDLE
         assert ran.estimate is None
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_wrong_product_that_stretches_only_repeat_is_named(faulty: Design, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stretch that has it for its own is not in the sample: nothing says that it is right behind other instructions.
+
+    rounds: the second one, which an interval asks for, begins with a stretch behind it.
+    """
+    known = [Leg(0, 0, PERIOD), Leg(MIDDLE + 2 * PERIOD, MIDDLE + 3 * PERIOD, MIDDLE + 4 * PERIOD)]
+    repeats = Leg(MIDDLE - 3, MIDDLE + 3, MIDDLE + 20)
+    left = [known, [repeats]] if rounds == 2 else [[known[0], repeats, known[1]]]
+    monkeypatch.setattr(legs_run.SampledCalls, "draw", lambda *_: left.pop(0))
+    with in_legs(faulty, fault=1) as runner:
+        ran = drawn(runner, long_case(wrong=True), Setting("ideal"), SampleChoice("ci", 1e-6), monkeypatch)
+    assert ran.diverged
+    assert ran.estimate is None
+    assert [c.seq for c in ran.commits] == [*range(PERIOD), MIDDLE], "program order, and the one that differs last"
+    assert ran.stretches == len(ran.evidence) == 2
+    assert [job.commits - job.own for job in ran.evidence] == [PERIOD, 1]

@@ -9,7 +9,7 @@ import numpy as np
 from mvm_devices import ArrayMemory
 from unit_exact import feature_offset
 
-from fleet.sdk import Device, Write
+from fleet.sdk import Device, Write, contiguous
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 
 SPECIAL = [0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7D01, 0xFE5A, 0x3C00, 0xBC00]
@@ -83,7 +83,7 @@ def execute(device: Device, name: str, fields: Mapping[str, int], memory: ArrayM
     assert cls.legal(device, fields) == []
     assert cls.refusal(device, fields) is None
     before = {key: space.copy() for key, space in memory.spaces.items()}
-    writes = list(cls.execute(device, fields, memory))
+    writes = contiguous(cls.execute(device, fields, memory))
     for key, space in memory.spaces.items():
         assert np.array_equal(before[key], space), "execute wrote by itself"
     written = covered((w.space, w.bank, w.offset, w.data.size) for w in writes)
@@ -109,13 +109,13 @@ def covered(blocks: object) -> dict[tuple[str, int], list[tuple[int, int]]]:
 def reads_only_ranges(device: Device, name: str, fields: Mapping[str, int], memory: ArrayMemory) -> None:
     """Junk outside of `reads` changes nothing, and every range that is read lies within memory."""
     cls = INSTRUCTIONS[name]
-    first = [(w.offset, w.data.copy()) for w in cls.execute(device, fields, memory)]
+    first = [(w.offset, w.data.copy()) for w in contiguous(cls.execute(device, fields, memory))]
     keep = {key: np.zeros(space.size, bool) for key, space in memory.spaces.items()}
     for r in cls.reads(device, fields):
         keep[r.space, r.bank][r.offset : r.offset + r.size] = True
     for key, space in memory.spaces.items():
         if key[0] != "reg":
             space[~keep[key]] ^= 0x5A
-    again = [(w.offset, w.data) for w in cls.execute(device, fields, memory)]
+    again = [(w.offset, w.data) for w in contiguous(cls.execute(device, fields, memory))]
     assert len(first) == len(again)
     assert all(a == b and np.array_equal(x, y) for (a, x), (b, y) in zip(first, again, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.digest import HBM_PORT_0, mix, space_number
 from fleet.isa.memory import MappedMemory
-from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write, contiguous
 from fleet.sets.hbm0923 import INSTRUCTION_SET
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
@@ -169,8 +170,9 @@ def test_a_set_with_one_cause_has_a_refusal_too() -> None:
     assert One.refusal(SMALL, {}) is None
 
 
-def test_a_stray_write_among_many_is_found(memory: MappedMemory) -> None:
-    """One of 64 pieces one byte too far: beside its destination, though inside the hull."""
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_stray_write_among_many_is_found(memory: MappedMemory, grouped: bool) -> None:
+    """One of 64 pieces one byte too far, or one of the distances: beside its destination, though inside the hull."""
     o = operands_of.dat2hbm(False, 64, 1, T, 3, X, T * 64, 0, 0x2000, 0, 64)
     real = INSTRUCTIONS["dat2hbm"]
 
@@ -178,11 +180,18 @@ def test_a_stray_write_among_many_is_found(memory: MappedMemory) -> None:
         @classmethod
         def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
             writes = list(super().execute(device, fields, memory))
-            writes[40] = replace(writes[40], offset=writes[40].offset + 1)
+            assert len(writes) == 8, "one a port"
+            if grouped:
+                writes[5] = replace(writes[5], strides=(writes[5].strides[0], 65))
+                return writes
+            writes = contiguous(writes)
+            writes[45] = replace(writes[45], offset=writes[45].offset + 1)
             return writes
 
     odd = replace(SET, instructions={**SET.instructions, "dat2hbm": Stray})
-    with pytest.raises(ComparisonFailure, match=r"writes bytes \[0x2147, 0x2151\) of hbm outside its destination"):
+    start = 0x2006 + 64 + 1 if grouped else 0x2006 + 5 * 64 + 1
+    where = f"[{start:#x}, {start + 2 * T:#x}) of hbm bank 5 outside its destination"
+    with pytest.raises(ComparisonFailure, match=re.escape(f"writes bytes {where}")):
         list(execute_calls(odd, SMALL, memory, [Call("dat2hbm", o.encode())], 0))
 
 

@@ -34,13 +34,16 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
         vectors, length = (total, self.channels) if self.keys else (self.channels, total)
         return KvCache(self.out_addr, self.wt_head, self.wt_line, self.heads, vectors, length)
 
-    def blocks(self, device: Device) -> Iterator[tuple[int, int, int, int]]:
-        """Yield every contiguous piece that is written: (port, offset, head, position or channel)."""
+    def ports(self, device: Device) -> Iterator[tuple[int, int, slice]]:
+        """Yield for every port that is written: port, offset of its first piece, positions or channels of its pieces.
+
+        Each head has as many pieces, a line apart; heads are `wt_head` apart.
+        """
         ports = device.parameters["HbmPorts"]
         first, count, at = (self.last, self.tokens, 0) if self.keys else (0, self.channels, 2 * self.last)
-        for h in range(self.heads):
-            for i in range(first, first + count):
-                yield i % ports, self.out_addr + h * self.wt_head + i // ports * self.wt_line + at, h, i
+        for n in range(min(ports, count)):
+            line, port = divmod(first + n, ports)
+            yield port, self.out_addr + line * self.wt_line + at, slice(n, count, ports)
 
     def reads(self, device: Device) -> list[Range]:
         """Return the ranges of features."""
@@ -48,8 +51,12 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
 
     def writes(self, device: Device) -> list[Range]:
         """Return the ranges of the elements of K or V, and nothing else."""
-        size = 2 * (self.channels if self.keys else self.tokens)
-        return [Range("hbm", at, size, port) for port, at, _, _ in self.blocks(device)]
+        count, length = (self.tokens, self.channels) if self.keys else (self.channels, self.tokens)
+        strides = (self.wt_head, self.wt_line)
+        return [
+            Range("hbm", at, 2 * length, port, (self.heads, len(range(count)[own])), strides)
+            for port, at, own in self.ports(device)
+        ]
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """Return the cycles; a pixel goes to one port (K) or to all of them (V)."""
@@ -67,9 +74,9 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
     def compute(cls, device: Device, o: Dat2HbmOperands, memory: Memory) -> Sequence[Write]:
         """Compute the writes. Bits stay unchanged: NaN keeps its payload."""
         x: Bits = o.source.load(memory).transpose(0, 2, 1, 3).reshape(o.heads, o.tokens, -1)[..., : o.channels]
-        rows = np.ascontiguousarray(x if o.keys else x.transpose(0, 2, 1))
-        pieces = rows.view(np.uint8).reshape(-1, rows.shape[2] * rows.itemsize)  # in the order of the blocks
-        return [Write("hbm", at, data, port) for (port, at, _, _), data in zip(o.blocks(device), pieces, strict=True)]
+        pieces = np.ascontiguousarray(x if o.keys else x.transpose(0, 2, 1)).view(np.uint8)
+        strides = (o.wt_head, o.wt_line)
+        return [Write("hbm", at, pieces[:, own], port, strides=strides) for port, at, own in o.ports(device)]
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar, cast
 
-from fleet.sdk import Device, Instruction, Memory, Range, Write
+from fleet.sdk import Device, Instruction, Memory, Range, Write, contiguous
 from fleet.sets.hbm0923.cycles.units import Memory as Timing
 from fleet.sets.hbm0923.units.refusals import Refusal, first_refusal, given
 
@@ -19,7 +19,7 @@ class UnitOperands(Protocol):
         ...
 
     def writes(self, device: Device) -> list[Range]:
-        """Return every range that is written."""
+        """Return every range that is written, as `Instruction.destination` does."""
         ...
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
@@ -84,6 +84,11 @@ class UnitInstruction(Instruction, Generic[Record]):
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Return every range that is written."""
+        return contiguous(cls.destination(device, fields))
+
+    @classmethod
+    def destination(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Return the ranges that are written, those at regular distances as one."""
         return cls.decode(fields).writes(device)
 
     @classmethod

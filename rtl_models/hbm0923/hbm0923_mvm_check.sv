@@ -91,7 +91,7 @@ module hbm0923_mvm_check
     if (operands_i.hin != MvmHinValue || operands_i.hout != MvmHoutValue || operands_i.bank_step != Log2BankStep
         || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip[31:3] != '0
         || (operands_i.onchip[OnchipRes] && !mode_i[MvmStartResLsb])
-        || {operands_i.zero19, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
+        || {operands_i.sparse, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
         || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3
         || (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb])
         || (!mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr != operands_i.splits_m1)) first_error = ErrUnsupported;

@@ -26,7 +26,7 @@ PARAMETERS: tuple[str, ...] = (
 
 INSTRUCTION_SET = InstructionSet(
     name="hbm0923",
-    sdk="2.2",
+    sdk="2.6",
     description=_HERE / "hbm0923.rdl",
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,

@@ -50,6 +50,14 @@ def kept_weights(weights: npt.NDArray[np.floating] | npt.NDArray[np.integer], ke
     return mask.reshape(-1, channels)[:chin]
 
 
+def pruned(codes: npt.NDArray[np.int8], weights: npt.NDArray[np.floating], kept: int) -> npt.NDArray[np.int8]:
+    """Return the codes [CHin, channels] with all but the `kept` largest weights of each block of 8 inputs set to 0.
+
+    The largest weight of a group is kept, so that its scale is that of the dense weights.
+    """
+    return np.where(kept_weights(weights, kept), codes, 0).astype(np.int8)
+
+
 def fewest_kept(codes: npt.NDArray[np.int8]) -> int:
     """Return the smallest number of `SPARSE` that holds all codes [CHin, channels] other than 0; 0 if none does."""
     chin, channels = codes.shape

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fleet.sdk import Device, Memory
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.numerics.mvm import MvmWeights
-from fleet.sets.hbm0923.sparse import expand
+from fleet.sets.hbm0923.sparse import expand, pack_sparse
 
 _CACHE_BYTES = 1 << 30
 """Bytes of unpacked weights kept: 8 bytes per weight, so a 4096 x 4096 matrix takes 128 MiB."""
@@ -53,6 +53,13 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
     # Channel c is number c / Tout of port c % Tout.
     by_port = out.reshape(padded // tout, tout, size).transpose(1, 0, 2)
     return [np.ascontiguousarray(by_port[port]).reshape(-1) for port in range(tout)]
+
+
+def pack_matrix(
+    device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArray[np.float16], group: int, kept: int
+) -> list[np.ndarray]:
+    """Pack one matrix, dense (kept: 0) or sparse: `pack_weights` or `fleet.sets.hbm0923.sparse.pack_sparse`."""
+    return pack_sparse(device, codes, scales, kept) if kept else pack_weights(device, codes, scales, group)
 
 
 def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chout: int, group: int) -> MvmWeights:

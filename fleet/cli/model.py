@@ -181,7 +181,7 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
 
 SPARSE = click.option(
     "--sparse", type=click.Choice(["4", "2", "1"]),
-    help="Store so many of each 8 weights, the largest; for devices with sparse weights (hbm0923_sparse). Default: all.",
+    help="Store so many of each 8 weights, the largest, on a device that has sparse weights. Default: all.",
 )  # fmt: skip
 
 

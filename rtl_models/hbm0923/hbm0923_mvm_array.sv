@@ -64,6 +64,9 @@ module hbm0923_mvm_array
     return found;
   endfunction
 
+  logic [63:0] below, sparse_below;   // lanes of the last beat that are below CHin
+  assign below = (Sparse && ctrl_i.kept != Dense) ? sparse_below : last_mask_i;
+
   always_comb begin
     masked  = dat_i[BeatLanes*16-1:0];
     special = '0;
@@ -74,8 +77,6 @@ module hbm0923_mvm_array
   end
 
   assign wt_read_o = valid_i;
-  logic [63:0] below, sparse_below;   // lanes of the last beat that are below CHin
-  assign below = (Sparse && ctrl_i.kept != Dense) ? sparse_below : last_mask_i;
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin

@@ -62,7 +62,6 @@ module hbm0923_mvm_issue
   assign last_beat  = beat_q == plan_i.beats - 16'd1;
   assign last_token = token_q == plan_i.tokens - 16'd1;
   assign last_block = block_q == plan_i.blocks - 20'd1;
-  assign data_pos   = data_base_q + (Dw + 2)'(data_beat);
   assign scale_pos  = scale_base_q + (Sw + 1)'(group_q[15:4]);
 
   // ---- sparse weights: which beats of codes and places a step takes
@@ -71,6 +70,7 @@ module hbm0923_mvm_issue
   logic [Pw:0] place_beat, place_pos;
   assign kept      = Sparse ? plan_i.kept : Dense;
   assign data_beat = kept == KeptEighth ? beat_q >> 1 : beat_q;
+  assign data_pos  = data_base_q + (Dw + 2)'(data_beat);
   // Of four beats of codes the first three have places before them.
   assign place_beat = (Pw + 1)'(kept == KeptHalf ? beat_q >> 1 : data_beat - (data_beat >> 2));
   if (Sparse) begin : gen_places

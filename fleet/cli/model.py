@@ -179,9 +179,17 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
         return str(calibrate_model(model, weights, data, device, folder, method=ranges, progress=line))
 
 
-def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> LoweringOptions:
+SPARSE = click.option(
+    "--sparse", type=click.Choice(["4", "2", "1"]),
+    help="Store so many of each 8 weights, the largest, on a device that has sparse weights. Default: all.",
+)  # fmt: skip
+
+
+def lowering(
+    group: str | None, issue: str, load: str, calibration: str | None = None, sparse: str | None = None
+) -> LoweringOptions:
     """Return the accelerator's compile options. Raises ModelError for an unknown value."""
     from fleet.ir.lowering_options import LoweringOptions
 
-    number = int(group) if group else None
-    return LoweringOptions.of({"group": number, "issue": issue, "load": load, "calibration": calibration}, "command line")
+    numbers = {name: int(text) if text else None for name, text in (("group", group), ("sparse", sparse))}
+    return LoweringOptions.of({**numbers, "issue": issue, "load": load, "calibration": calibration}, "command line")

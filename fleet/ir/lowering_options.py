@@ -16,6 +16,7 @@ class LoweringOptions:
 
     Attributes:
         group: inputs that share a scale of a quantised weight (None: the device's own). A set refuses those that it lacks.
+        sparse: stored weights of each block of 8 inputs of a quantised weight (None: all). A set refuses what it lacks.
         clip, rounding: `fleet.transforms.quantise.QuantiseOptions`.
         issue: "regs": every instruction's registers are written; "aux": the instructions also stand in DDR, in binary form.
         load: who fills the HBM: the "host", or the "device": its content stands in DDR and the first instructions copy it.
@@ -25,6 +26,7 @@ class LoweringOptions:
     """
 
     group: int | None = field(default=None, metadata=MAY_BE_MISSING)
+    sparse: int | None = field(default=None, metadata=MAY_BE_MISSING)
     clip: str | None = field(default=None, metadata=MAY_BE_MISSING)
     rounding: str | None = field(default=None, metadata=MAY_BE_MISSING)
     issue: Literal["regs", "aux"] = field(default="regs", metadata=MAY_BE_MISSING)

@@ -47,7 +47,8 @@ class TaskOperand:
         address: offset within the space (a storage's name plus an offset).
         surface, line: bytes between groups of channels and between heads, of features; a view keeps its source's. Of a cache:
             bytes between lines of one head and between heads.
-        group: inputs that share a scale, of quantised weights. name: the constant's, else empty.
+        group: inputs that share a scale, of quantised weights. kept: stored weights of a block of them, of sparse ones; 0: all.
+        name: the constant's, else empty.
         storage: name of the storage that it stands in.
     """
 
@@ -58,6 +59,7 @@ class TaskOperand:
     surface: Number = 0
     line: Number = 0
     group: int = 0
+    kept: int = 0
     name: str = ""
     storage: str = ""
 
@@ -155,7 +157,7 @@ class Packing:
 
     Attributes:
         kind: two uses of one constant have the same.
-        room: what it takes. shape: as tasks see it. group: as in `TaskOperand`.
+        room: what it takes. shape: as tasks see it. group, kept: as in `TaskOperand`.
         pack: its array -> one flat uint8 array a bank (one for spaces other than "hbm"), each of room.size bytes. Raises
             ModelError for an array of another shape or values that the device cannot hold.
         default: the array of a constant without data, where the device brings one (a table of a function that the call names).
@@ -167,6 +169,7 @@ class Packing:
     pack: Callable[[np.ndarray, Quantiser], Sequence[np.ndarray]]
     group: int = 0
     default: Callable[[], np.ndarray] | None = None
+    kept: int = 0
 
 
 class View(Protocol):

@@ -38,6 +38,7 @@ hbm0923/hbm0923_ddr_arbiter.sv
 hbm0923/hbm0923_mvm_reads.sv
 hbm0923/hbm0923_dat_buffer.sv
 hbm0923/hbm0923_mvm_issue.sv
+hbm0923/hbm0923_mvm_select.sv
 hbm0923/hbm0923_mvm_array.sv
 hbm0923/hbm0923_mvm_accumulate.sv
 hbm0923/hbm0923_mvm_epilogue.sv

@@ -16,6 +16,7 @@ module hbm0923_mvm
   parameter int unsigned PortFifoDepth = 128,
   parameter int unsigned MaxToken      = 2048,
   parameter int unsigned Log2BankStep  = 28,
+  parameter bit          Sparse        = 1'b0,
   parameter int unsigned OnchipDepth   = 1024,
   parameter int unsigned DdrMegabytes  = 4096,
   parameter int unsigned HbmMegabytes  = 256
@@ -58,6 +59,9 @@ module hbm0923_mvm
   localparam int unsigned DatAw      = $clog2(DatWords);
   localparam int unsigned Dw         = $clog2(DataDepth);
   localparam int unsigned Sw         = $clog2(ScaleDepth);
+  localparam int unsigned PlaceDepth = DataDepth / 4;   // places of a block that fills the weight ring
+  localparam int unsigned Pw         = $clog2(PlaceDepth);
+  localparam int unsigned DatLanes   = Sparse ? SparseLanes : BeatLanes;
   localparam int unsigned OutDepth   = 32;
   localparam int unsigned BnDepth    = 32;
   localparam int unsigned ResDepth   = 64;
@@ -181,6 +185,7 @@ module hbm0923_mvm
     .WtDepth(WtDepth),
     .MaxToken(MaxToken),
     .Log2BankStep(Log2BankStep),
+    .Sparse(Sparse),
     .OnchipDepth(OnchipDepth),
     .DdrMegabytes(DdrMegabytes),
     .HbmMegabytes(HbmMegabytes)
@@ -209,20 +214,23 @@ module hbm0923_mvm
     end
   end
 
-  logic                wt_read, scale_read;
-  logic [Tout*256-1:0] wt, scale;
+  logic                wt_read, scale_read, place_read;
+  logic [Tout*256-1:0] wt, scale, place;
   logic [Dw+1:0]       data_end, data_free;
   logic [Sw:0]         scale_free;
   logic [Dw-1:0]       wt_addr1_q;
-  logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q;
-
+  logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q, scale_read_addr;
+  logic [Pw:0]         place_free;
+  logic [Pw-1:0]       place_addr, place_addr1_q;
 
   hbm0923_mvm_weights #(
     .Ports(Tout),
     .PortFifoDepth(PortFifoDepth),
     .DataDepth(DataDepth),
     .ScaleDepth(ScaleDepth),
-    .Log2BankStep(Log2BankStep)
+    .Log2BankStep(Log2BankStep),
+    .Sparse(Sparse),
+    .PlaceDepth(PlaceDepth)
   ) u_weights (
     .clk_i,
     .rst_ni,
@@ -244,8 +252,12 @@ module hbm0923_mvm
     .data_addr_i (wt_addr1_q),
     .data_o      (wt),
     .scale_read_i(scale_read),
-    .scale_addr_i(scale_addr3_q),
-    .scale_o     (scale)
+    .scale_addr_i(scale_read_addr),
+    .scale_o     (scale),
+    .place_free_i(place_free),
+    .place_read_i(place_read),
+    .place_addr_i(place_addr1_q),
+    .place_o     (place)
   );
 
   // ---- reads from DDR
@@ -277,9 +289,9 @@ module hbm0923_mvm
   logic [15:0]      token, beat;
   logic             issue, issue_output, issue_active;
   logic [DatAw-1:0] dat_addr;
-  logic [1023:0]    dat;
+  logic [DatLanes*16-1:0] dat;
 
-  hbm0923_dat_buffer #(.Depth(DatWords)) u_dat_buffer (
+  hbm0923_dat_buffer #(.Depth(DatWords), .Sparse(Sparse)) u_dat_buffer (
     .clk_i,
     .rst_ni,
     .start_i   (run),
@@ -302,7 +314,7 @@ module hbm0923_mvm
   logic [19:0]   block;
 
   hbm0923_mvm_issue #(
-    .DatAw(DatAw), .Dw(Dw), .Sw(Sw)
+    .DatAw(DatAw), .Dw(Dw), .Sw(Sw), .Pw(Pw), .Sparse(Sparse)
   ) u_issue (
     .clk_i,
     .rst_ni,
@@ -313,6 +325,7 @@ module hbm0923_mvm
     .data_end_i      (data_end),
     .data_free_o     (data_free),
     .scale_free_o    (scale_free),
+    .place_free_o    (place_free),
     .epilogue_ready_i(epilogue_operands && room),
     .block_o         (block),
     .token_o         (token),
@@ -323,6 +336,7 @@ module hbm0923_mvm
     .dat_addr_o      (dat_addr),
     .data_addr_o     (wt_addr),
     .scale_addr_o    (scale_addr),
+    .place_addr_o    (place_addr),
     .wait_dat_o      (wait_dat),
     .wait_wt_o       (wait_wt),
     .wait_epilogue_o (wait_epilogue)
@@ -337,9 +351,21 @@ module hbm0923_mvm
       ctrl1_q       <= ctrl;
       wt_addr1_q    <= wt_addr;
       scale_addr1_q <= scale_addr;
+      place_addr1_q <= place_addr;
     end
     scale_addr2_q <= scale_addr1_q;
     scale_addr3_q <= scale_addr2_q;
+  end
+
+  if (Sparse) begin : gen_sparse
+    // Sparse weights are a cycle longer under way.
+    logic [Sw-1:0] scale_addr4_q;
+    always_ff @(posedge clk_i) scale_addr4_q <= scale_addr3_q;
+    assign scale_read_addr = ctrl3.kept == Dense ? scale_addr3_q : scale_addr4_q;
+    assign place_read      = valid1_q && reads_places(ctrl1_q.kept, ctrl1_q.turn);
+  end else begin : gen_dense
+    assign scale_read_addr = scale_addr3_q;
+    assign place_read      = 1'b0;
   end
 
   // ---- arithmetic
@@ -351,15 +377,17 @@ module hbm0923_mvm
   logic [Tout*16-1:0] y;
   out_ctrl_t          out;
 
-  hbm0923_mvm_array #(.Tout(Tout)) u_array (
+  hbm0923_mvm_array #(.Tout(Tout), .Sparse(Sparse)) u_array (
     .clk_i,
     .rst_ni,
     .valid_i    (valid1_q),
     .ctrl_i     (ctrl1_q),
     .last_mask_i(plan.last_mask),
+    .last_lanes_i(plan.last_lanes),
     .dat_i      (dat),
     .wt_read_o  (wt_read),
     .wt_i       (wt),
+    .place_i    (place),
     .valid_o    (valid3),
     .ctrl_o     (ctrl3),
     .low_o      (low),

@@ -4,11 +4,15 @@
 // and 3-bit magnitude, so that a group of 128 products stays below 2^50. Infinities and NaNs count as 0 in the sums and
 // leave flags a column and group. Operands are 64 bits wide and the sign is applied without a choice: what synthesis
 // trims to 51 bits, simulation runs three times as fast.
+//
+// A step of sparse weights takes the same multipliers a cycle later, with lanes that each column has chosen for itself.
 module hbm0923_mvm_array
   import hbm0923_mvm_pkg::*;
   import fp_pkg::*;
 #(
-  parameter int unsigned Tout = 32
+  parameter int unsigned Tout   = 32,
+  parameter bit          Sparse = 1'b0,
+  localparam int unsigned DatLanes = Sparse ? SparseLanes : BeatLanes
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
@@ -17,12 +21,14 @@ module hbm0923_mvm_array
   input  logic                    valid_i,
   input  beat_ctrl_t              ctrl_i,
   input  logic [63:0]             last_mask_i,
-  input  logic [BeatLanes*16-1:0] dat_i,
+  input  logic [8:0]              last_lanes_i,
+  input  logic [DatLanes*16-1:0]  dat_i,
   output logic                    wt_read_o,
   // stage 2
   input  logic [Tout*HbmBits-1:0] wt_i,
+  input  logic [Tout*HbmBits-1:0] place_i,
 
-  // stage 3: sums of the lower and the upper 32 lanes, over all beats of the group so far
+  // stage 3, of sparse weights 4: sums of the lower and the upper 32 lanes, over all beats of the group so far
   output logic                    valid_o,
   output beat_ctrl_t              ctrl_o,
   output logic signed [63:0]      low_o      [Tout],
@@ -58,11 +64,14 @@ module hbm0923_mvm_array
     return found;
   endfunction
 
+  logic [63:0] below, sparse_below;   // lanes of the last beat that are below CHin
+  assign below = (Sparse && ctrl_i.kept != Dense) ? sparse_below : last_mask_i;
+
   always_comb begin
-    masked  = dat_i;
+    masked  = dat_i[BeatLanes*16-1:0];
     special = '0;
     if (valid_i) begin
-      if (ctrl_i.mask) masked = mask_lanes(dat_i, last_mask_i);
+      if (ctrl_i.mask) masked = mask_lanes(dat_i[BeatLanes*16-1:0], below);
       special = find_special(masked);
     end
   end
@@ -115,6 +124,23 @@ module hbm0923_mvm_array
     return found;
   endfunction
 
+  // The lanes are the column's own or the same for all.
+  function automatic logic signed [63:0] chosen_dot(input logic own, input logic [Half*64-1:0] chosen,
+                                                    input lanes_t fixed, input logic [HbmBits/2-1:0] w);
+    /*verilator no_inline_task*/
+    logic [63:0] sum, minus, x;
+    sum = 64'd0;
+    for (int unsigned l = 0; l < Half; l++) begin
+      minus = 64'd0 - 64'(w[4*l+3]);
+      x     = own ? chosen[64*l+:64] : $unsigned(fixed[l]);
+      sum   = sum + (((x * 64'(w[4*l+:3])) ^ minus) - minus);
+    end
+    return $signed(sum);
+  endfunction
+
+  logic               mul_valid;   // what is multiplied in this cycle
+  beat_ctrl_t         mul_ctrl;
+  logic               mul_special;
   logic signed [63:0] low_q [Tout];
   logic signed [63:0] high_q [Tout];
   logic [Tout-1:0]    low_nan_q, low_pos_q, low_neg_q, high_nan_q, high_pos_q, high_neg_q;
@@ -122,31 +148,100 @@ module hbm0923_mvm_array
   logic               valid2_q;
   beat_ctrl_t         ctrl2_q;
 
-  always_ff @(posedge clk_i) begin
-    if (valid_q) begin
+  logic [2:0] low_flags [Tout];
+  logic [2:0] high_flags [Tout];
+  always_comb begin
+    for (int unsigned c = 0; c < Tout; c++) begin
+      low_flags[c]  = 3'd0;
+      high_flags[c] = 3'd0;
+    end
+    if (valid_q && special_q) begin
       for (int unsigned c = 0; c < Tout; c++) begin
-        low_q[c]  <= (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
-        high_q[c] <= (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
+        low_flags[c]  = flags(wt_i[HbmBits*c+:HbmBits/2], nan_q[Half-1:0], inf_q[Half-1:0], neg_q[Half-1:0]);
+        high_flags[c] = flags(wt_i[HbmBits*c+HbmBits/2+:HbmBits/2], nan_q[BeatLanes-1:Half], inf_q[BeatLanes-1:Half],
+                              neg_q[BeatLanes-1:Half]);
       end
-      ctrl2_q <= ctrl_q;
     end
   end
 
   logic [2:0] low_found [Tout];
   logic [2:0] high_found [Tout];
-  always_comb begin
-    for (int unsigned c = 0; c < Tout; c++) begin
-      low_found[c]  = 3'd0;
-      high_found[c] = 3'd0;
-    end
-    if (valid_q && special_q) begin
+  if (Sparse) begin : gen_sparse
+    logic                    own, own_special;
+    beat_ctrl_t              own_ctrl;
+    logic [Half*64-1:0]      own_low  [Tout];
+    logic [Half*64-1:0]      own_high [Tout];
+    logic [Tout*HbmBits-1:0] own_wt;
+    logic [2:0]              own_low_found [Tout];
+    logic [2:0]              own_high_found [Tout];
+
+    hbm0923_mvm_select #(.Tout(Tout)) u_select (
+      .clk_i,
+      .rst_ni,
+      .valid_i     (valid_i && ctrl_i.kept != Dense),
+      .ctrl_i,
+      .last_lanes_i,
+      .dat_i       (dat_i[DatLanes*16-1:BeatLanes*16]),
+      .mask_o      (sparse_below),
+      .low_i       (fixed_low_q),
+      .high_i      (fixed_high_q),
+      .special_i   (special_q),
+      .nan_i       (special_q ? nan_q : '0),
+      .inf_i       (special_q ? inf_q : '0),
+      .neg_i       (neg_q),
+      .wt_i,
+      .place_i,
+      .valid_o     (own),
+      .ctrl_o      (own_ctrl),
+      .low_o       (own_low),
+      .high_o      (own_high),
+      .wt_o        (own_wt),
+      .special_o   (own_special),
+      .low_found_o (own_low_found),
+      .high_found_o(own_high_found)
+    );
+
+    assign mul_valid   = own || (valid_q && ctrl_q.kept == Dense);
+    assign mul_ctrl    = own ? own_ctrl : ctrl_q;
+    assign mul_special = own ? own_special : special_q;
+    always_comb begin
       for (int unsigned c = 0; c < Tout; c++) begin
-        low_found[c]  = flags(wt_i[HbmBits*c+:HbmBits/2], nan_q[Half-1:0], inf_q[Half-1:0], neg_q[Half-1:0]);
-        high_found[c] = flags(wt_i[HbmBits*c+HbmBits/2+:HbmBits/2], nan_q[BeatLanes-1:Half], inf_q[BeatLanes-1:Half],
-                              neg_q[BeatLanes-1:Half]);
+        low_found[c]  = own ? own_low_found[c] : low_flags[c];
+        high_found[c] = own ? own_high_found[c] : high_flags[c];
       end
     end
+
+    logic [Tout*HbmBits-1:0] w;
+    assign w = own ? own_wt : wt_i;
+    always_ff @(posedge clk_i) begin
+      if (mul_valid) begin
+        for (int unsigned c = 0; c < Tout; c++) begin
+          low_q[c]  <= (mul_ctrl.group_first ? 64'sd0 : low_q[c])
+                       + chosen_dot(own, own_low[c], fixed_low_q, w[HbmBits*c+:HbmBits/2]);
+          high_q[c] <= (mul_ctrl.group_first ? 64'sd0 : high_q[c])
+                       + chosen_dot(own, own_high[c], fixed_high_q, w[HbmBits*c+HbmBits/2+:HbmBits/2]);
+        end
+      end
+    end
+  end else begin : gen_dense
+    assign sparse_below = '0;
+    assign mul_valid    = valid_q;
+    assign mul_ctrl     = ctrl_q;
+    assign mul_special  = special_q;
+    assign low_found    = low_flags;
+    assign high_found   = high_flags;
+    always_ff @(posedge clk_i) begin
+      if (valid_q) begin
+        for (int unsigned c = 0; c < Tout; c++) begin
+          low_q[c]  <= (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
+          high_q[c] <= (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
+        end
+      end
+    end
+    logic unused_sparse;
+    assign unused_sparse = ^{last_lanes_i, place_i};
   end
+  always_ff @(posedge clk_i) if (mul_valid) ctrl2_q <= mul_ctrl;
 
   // Flags are touched only when there is one to set or one to forget.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -158,15 +253,15 @@ module hbm0923_mvm_array
       high_nan_q <= '0;
       high_pos_q <= '0;
       high_neg_q <= '0;
-    end else if (valid_q && (special_q || flagged_q)) begin
-      flagged_q <= special_q || !ctrl_q.group_first;
+    end else if (mul_valid && (mul_special || flagged_q)) begin
+      flagged_q <= mul_special || !mul_ctrl.group_first;
       for (int unsigned c = 0; c < Tout; c++) begin
-        low_nan_q[c]  <= low_found[c][2] || (!ctrl_q.group_first && low_nan_q[c]);
-        low_pos_q[c]  <= low_found[c][1] || (!ctrl_q.group_first && low_pos_q[c]);
-        low_neg_q[c]  <= low_found[c][0] || (!ctrl_q.group_first && low_neg_q[c]);
-        high_nan_q[c] <= high_found[c][2] || (!ctrl_q.group_first && high_nan_q[c]);
-        high_pos_q[c] <= high_found[c][1] || (!ctrl_q.group_first && high_pos_q[c]);
-        high_neg_q[c] <= high_found[c][0] || (!ctrl_q.group_first && high_neg_q[c]);
+        low_nan_q[c]  <= low_found[c][2] || (!mul_ctrl.group_first && low_nan_q[c]);
+        low_pos_q[c]  <= low_found[c][1] || (!mul_ctrl.group_first && low_pos_q[c]);
+        low_neg_q[c]  <= low_found[c][0] || (!mul_ctrl.group_first && low_neg_q[c]);
+        high_nan_q[c] <= high_found[c][2] || (!mul_ctrl.group_first && high_nan_q[c]);
+        high_pos_q[c] <= high_found[c][1] || (!mul_ctrl.group_first && high_pos_q[c]);
+        high_neg_q[c] <= high_found[c][0] || (!mul_ctrl.group_first && high_neg_q[c]);
       end
     end
   end
@@ -177,7 +272,7 @@ module hbm0923_mvm_array
       valid2_q <= 1'b0;
     end else begin
       valid_q  <= valid_i;
-      valid2_q <= valid_q;
+      valid2_q <= mul_valid;
     end
   end
 

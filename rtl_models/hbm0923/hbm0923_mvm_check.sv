@@ -11,6 +11,7 @@ module hbm0923_mvm_check
   parameter int unsigned WtDepth      = 1024,
   parameter int unsigned MaxToken     = 2048,
   parameter int unsigned Log2BankStep = 28,
+  parameter bit          Sparse       = 1'b0,
   parameter int unsigned OnchipDepth  = 1024,
   parameter int unsigned DdrMegabytes = 4096,
   parameter int unsigned HbmMegabytes = 256
@@ -46,16 +47,72 @@ module hbm0923_mvm_check
   assign product = 64'(a_q) * 64'(b_q);
 
   // ---- what needs no product
-  logic [31:0] tgroups, last, ch_in, words, bad_mode, scale_last, ch_in_padded;
+  logic [31:0] tgroups, last, ch_in, bad_mode, scale_last, ch_in_padded;
   logic        chin_bad, chin_bad_q;
   logic [15:0] first_error;
   logic [1:0]  group;
   logic [2:0]  chunk;
+  kept_e       kept;
+  logic        sparse_bad;
+  // Beats of codes, those of places, and words on chip, of n inputs.
+  logic [15:0] codes_all, codes_last, codes_full, places_all, places_last, places_full, row, steps;
+  logic [8:0]  last_lanes;
+
+  function automatic logic [15:0] codes_of(input kept_e kind, input logic [31:0] n);
+    case (kind)
+      KeptHalf:    return 16'((n + 32'd127) >> 7);
+      KeptQuarter: return 16'((n + 32'd255) >> 8);
+      KeptEighth:  return 16'((n + 32'd511) >> 9);
+      default:     return 16'(((n + (Tin - 1)) / Tin) * WordBeats);
+    endcase
+  endfunction
+  function automatic logic [15:0] places_of(input kept_e kind, input logic [15:0] codes);
+    case (kind)
+      Dense:    return 16'd0;
+      KeptHalf: return (codes + 16'd1) >> 1;
+      default:  return codes - (codes >> 2);
+    endcase
+  endfunction
+
+  always_comb begin
+    kept       = Dense;
+    sparse_bad = operands_i.sparse != '0;
+    if (Sparse) begin
+      case (operands_i.sparse)
+        32'd4:   kept = KeptHalf;
+        32'd2:   kept = KeptQuarter;
+        32'd1:   kept = KeptEighth;
+        default: kept = Dense;
+      endcase
+      sparse_bad = (operands_i.sparse != '0) && (kept == Dense || group != 2'd2);
+    end
+  end
+
+  always_comb begin
+    codes_all   = codes_of(kept, ch_in);
+    codes_last  = codes_of(kept, last);
+    codes_full  = codes_of(kept, TgroupCh);
+    places_all  = places_of(kept, codes_all);
+    places_last = places_of(kept, codes_last);
+    places_full = places_of(kept, codes_full);
+    row         = codes_all;
+    steps       = 16'((ch_in + 32'd63) >> 6);
+    last_lanes  = '0;
+    if (kept == KeptHalf) begin
+      steps      = codes_all;
+      row        = codes_all << 1;
+      last_lanes = 9'({2'd0, 7'(ch_in - 32'd1)}) + 9'd1;
+    end else if (kept != Dense) begin
+      steps      = codes_of(KeptQuarter, ch_in);
+      row        = codes_of(KeptQuarter, ch_in) << 2;
+      last_lanes = 9'({1'b0, 8'(ch_in - 32'd1)}) + 9'd1;
+    end
+  end
+
   always_comb begin
     tgroups = (operands_i.chin + (TgroupCh - 1)) >> TgW;
     last    = operands_i.chin_last;
     ch_in   = ((tgroups - 32'd1) << TgW) + last;
-    words   = (ch_in + (Tin - 1)) / Tin;
     ch_in_padded = (ch_in + 32'd31) & ~32'd31;
     case (operands_i.tblk)
       {13'd5, 19'd32}:  group = 2'd0;
@@ -91,8 +148,8 @@ module hbm0923_mvm_check
     if (operands_i.hin != MvmHinValue || operands_i.hout != MvmHoutValue || operands_i.bank_step != Log2BankStep
         || (operands_i.res_mode & MvmResModeZeroMask) != '0 || operands_i.onchip[31:3] != '0
         || (operands_i.onchip[OnchipRes] && !mode_i[MvmStartResLsb])
-        || {operands_i.zero19, operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
-        || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3
+        || {operands_i.zero20, operands_i.zero21, operands_i.zero25, operands_i.zero28} != '0
+        || sparse_bad || operands_i.tgroup != {13'(TgW), 19'(TgroupCh)} || group == 2'd3
         || (operands_i.res_mode[MvmResModeMulLsb] && !mode_i[MvmStartResLsb])
         || (!mode_i[MvmStartArgmaxLsb] && operands_i.argmax_addr != operands_i.splits_m1)) first_error = ErrUnsupported;
     if (bad_mode != '0) first_error = ErrIllegalMode;
@@ -174,15 +231,20 @@ module hbm0923_mvm_check
           plan_q.res_mul     <= operands_i.res_mode[MvmResModeMulLsb];
           plan_q.group       <= group;
           plan_q.tokens      <= operands_i.win[15:0];
-          plan_q.beats       <= 16'((ch_in + 32'd63) >> 6);
-          plan_q.data_beats  <= 16'(words * WordBeats);
+          plan_q.kept        <= kept;
+          plan_q.beats       <= steps;
+          plan_q.row         <= row;
+          plan_q.data_beats  <= codes_all;
+          plan_q.place_beats <= places_all;
+          plan_q.last_lanes  <= last_lanes;
           plan_q.last_mask   <= ~64'd0 >> (6'd0 - ch_in[5:0]);
           plan_q.surfaces_in <= 16'(operands_i.chin >> 5);
           plan_q.chunk       <= chunk;
           plan_q.tgroups     <= 16'(tgroups);
           plan_q.scale_full  <= 8'((TgroupCh / 512) >> group);
           plan_q.scale_last  <= 8'(scale_last);
-          plan_q.data_last   <= 8'(((last + (Tin - 1)) / Tin) * WordBeats);
+          plan_q.data_full   <= 8'(codes_full + places_full);
+          plan_q.data_last   <= 8'(codes_last + places_last);
           plan_q.in_addr     <= operands_i.in_addr;
           plan_q.in_surface  <= operands_i.in_surface;
           plan_q.wt_addr     <= operands_i.wt_addr;
@@ -201,11 +263,11 @@ module hbm0923_mvm_check
         4'd2: begin
           plan_q.ch_out <= ch_out[19:0];
           if (may_be_size && (ch_out == '0 || ch_out >= 64'(MaxOut))) error_q <= ErrBadSize;
-          a_q <= words;
+          a_q <= 32'(plan_q.row);
           b_q <= 32'(plan_q.tokens);
         end
         4'd3: begin
-          if (may_be_size && product > 64'(DatDepth)) error_q <= ErrBadSize;
+          if (may_be_size && product > 64'(DatDepth * WordBeats)) error_q <= ErrBadSize;
           plan_q.blocks       <= 20'((32'(plan_q.ch_out) + (Tout - 1)) / Tout);
           plan_q.surfaces_out <= 20'((32'(plan_q.ch_out) + 32'd31) >> 5);
           a_q <= 32'(plan_q.surfaces_in) - 32'd1;
@@ -226,7 +288,7 @@ module hbm0923_mvm_check
         end
         4'd6: begin
           plan_q.scale_beats <= 16'(product + 64'(plan_q.scale_last));
-          a_q                <= 32'(16'(product + 64'(plan_q.scale_last))) + 32'(plan_q.data_beats);
+          a_q                <= 32'(16'(product + 64'(plan_q.scale_last))) + 32'(plan_q.data_beats) + 32'(plan_q.place_beats);
           b_q                <= 32'(plan_q.blocks);
         end
         4'd7: begin
@@ -254,5 +316,5 @@ module hbm0923_mvm_check
   end
 
   logic unused_product;
-  assign unused_product = ^{words[31:16], scale_last[31:8], operands_i};
+  assign unused_product = ^{scale_last[31:8], operands_i};
 endmodule

@@ -4,13 +4,19 @@
 // inputs by Tout columns a cycle, so that a word of Tin inputs takes Tin * 4 / 256 cycles, as fast as memory feeds it.
 package hbm0923_mvm_pkg;
 
-  localparam int unsigned BeatLanes   = 64;   // inputs a beat
+  localparam int unsigned BeatLanes   = 64;   // inputs a beat; codes a beat
   localparam int unsigned PixelLanes  = 32;   // channels of a pixel, the 64-byte unit of features
   localparam int unsigned HbmBits     = 256;
   localparam int unsigned DdrBits     = 512;
   localparam int unsigned ScalesABeat = HbmBits / 16;
   localparam int unsigned HbmBurst    = 16;   // beats
   localparam int unsigned DdrBurst    = 64;   // beats, 4 KiB
+
+  // Sparse weights, of a unit with parameter Sparse: of each block of 8 inputs 4, 2 or 1 are stored. The array then steps over
+  // 128 (4 stored) or 256 inputs a cycle.
+  localparam int unsigned SparseBlock = 8;
+  localparam int unsigned SparseLanes = 256;  // inputs a step, at most
+  typedef enum logic [1:0] {Dense = 2'd0, KeptHalf = 2'd1, KeptQuarter = 2'd2, KeptEighth = 2'd3} kept_e;
 
   // What an instruction asks for, derived from its operands and found legal.
   typedef struct packed {
@@ -21,8 +27,12 @@ package hbm0923_mvm_pkg;
     logic        argmax;
     logic [1:0]  group;           // quantisation group of 32 << group inputs
     logic [15:0] tokens;
-    logic [15:0] beats;           // beats of 64 inputs that hold channels below CHin
-    logic [15:0] data_beats;      // the same padded to words of Tin: beats a channel in HBM, words a token on chip
+    kept_e       kept;
+    logic [15:0] beats;           // beats of 64 inputs that hold channels below CHin; steps of a sparse product
+    logic [15:0] row;             // words of 64 inputs a token on chip: the same padded to words of Tin, or to whole steps
+    logic [15:0] data_beats;      // beats of weights a channel in HBM
+    logic [15:0] place_beats;     // beats of places a channel
+    logic [8:0]  last_lanes;      // lanes of the last step that are below CHin; of a sparse product
     logic [15:0] scale_beats;     // beats of scales a channel
     logic [63:0] last_mask;       // lanes of the last beat that are below CHin
     logic [15:0] surfaces_in;     // pixels a token
@@ -30,7 +40,8 @@ package hbm0923_mvm_pkg;
     logic [15:0] tgroups;         // weight groups of TgroupCh inputs
     logic [7:0]  scale_full;      // beats of scales in a whole weight group
     logic [7:0]  scale_last;      // and in the last one
-    logic [7:0]  data_last;       // beats of weights in the last weight group
+    logic [7:0]  data_full;       // beats of weights and places in a whole weight group
+    logic [7:0]  data_last;       // and in the last one
     logic [19:0] ch_out;
     logic [19:0] blocks;          // blocks of Tout output channels
     logic [19:0] surfaces_out;
@@ -58,6 +69,8 @@ package hbm0923_mvm_pkg;
     logic        scale_load;  // first group of a beat of scales
     logic [3:0]  scale_lane;  // of a pair the first one's, even
     logic        mask;        // last beat: lanes beyond CHin
+    kept_e       kept;
+    logic [2:0]  turn;        // of a sparse product: number of the step
   } beat_ctrl_t;
 
   // Which output a finished sum belongs to.
@@ -88,6 +101,16 @@ package hbm0923_mvm_pkg;
     chunk = 3'd0;
     for (int unsigned i = 1; i <= 5; i++) if (i <= 32'(most) && 32'(left) + 32'd1 >= (32'd2 << i)) chunk = 3'(i);
     return chunk;
+  endfunction
+
+  // Whether places are read for a step: those of the fourth beat of codes of four, and of the second half of a beat, are there.
+  function automatic logic reads_places(input kept_e kept, input logic [2:0] turn);
+    case (kept)
+      KeptHalf:    return !turn[0];
+      KeptQuarter: return turn[1:0] != 2'd3;
+      KeptEighth:  return !turn[0] && turn[2:1] != 2'd3;
+      default:     return 1'b0;
+    endcase
   endfunction
 
 endpackage

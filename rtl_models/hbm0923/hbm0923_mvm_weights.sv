@@ -11,8 +11,11 @@ module hbm0923_mvm_weights
   parameter int unsigned DataDepth     = 2048,  // beats a port
   parameter int unsigned ScaleDepth    = 256,   // beats a port
   parameter int unsigned Log2BankStep  = 28,
+  parameter bit          Sparse        = 1'b0,
+  parameter int unsigned PlaceDepth    = 512,   // beats a port
   localparam int unsigned Dw = $clog2(DataDepth),
-  localparam int unsigned Sw = $clog2(ScaleDepth)
+  localparam int unsigned Sw = $clog2(ScaleDepth),
+  localparam int unsigned Pw = $clog2(PlaceDepth)
 ) (
   input  logic                     clk_i,
   input  logic                     rst_ni,
@@ -39,7 +42,11 @@ module hbm0923_mvm_weights
   output logic [Ports*HbmBits-1:0] data_o,       // one cycle later
   input  logic                     scale_read_i,
   input  logic [Sw-1:0]            scale_addr_i,
-  output logic [Ports*HbmBits-1:0] scale_o
+  output logic [Ports*HbmBits-1:0] scale_o,
+  input  logic [Pw:0]              place_free_i,
+  input  logic                     place_read_i,
+  input  logic [Pw-1:0]            place_addr_i,
+  output logic [Ports*HbmBits-1:0] place_o
 );
   logic [Ports-1:0]         valid, error, quiet;
   logic [Ports*HbmBits-1:0] data;
@@ -87,7 +94,7 @@ module hbm0923_mvm_weights
   end
 
   hbm0923_wt_buffer #(
-    .Ports(Ports), .DataDepth(DataDepth), .ScaleDepth(ScaleDepth)
+    .Ports(Ports), .DataDepth(DataDepth), .ScaleDepth(ScaleDepth), .Sparse(Sparse), .PlaceDepth(PlaceDepth)
   ) u_wt_buffer (
     .clk_i,
     .rst_ni,
@@ -106,6 +113,10 @@ module hbm0923_mvm_weights
     .data_o,
     .scale_read_i,
     .scale_addr_i,
-    .scale_o
+    .scale_o,
+    .place_free_i,
+    .place_read_i,
+    .place_addr_i,
+    .place_o
   );
 endmodule

@@ -69,7 +69,7 @@ module hbm0923_registers
     .mvm_res_mode_o          (mvm_o.res_mode),
     .mvm_argmax_addr_o       (mvm_o.argmax_addr),
     .mvm_onchip_o            (mvm_o.onchip),
-    .mvm_zero19_o            (mvm_o.zero19),
+    .mvm_sparse_o            (mvm_o.sparse),
     .mvm_zero20_o            (mvm_o.zero20),
     .mvm_zero21_o            (mvm_o.zero21),
     .mvm_tgroup_o            (mvm_o.tgroup),

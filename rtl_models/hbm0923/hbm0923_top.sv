@@ -19,6 +19,7 @@ module hbm0923_top
   parameter int unsigned SfuInterval   = 2,      // cycles a step of a unit
   parameter int unsigned AttInterval   = 2,
   parameter int unsigned ScaleFp20     = 0,      // 1: register 206 holds FP20
+  parameter int unsigned Sparse        = 0,      // 1: products may have sparse weights
   parameter int unsigned MaxChannels   = 16384,  // of a norm
   parameter int unsigned DdrMegabytes  = 4096,
   parameter int unsigned HbmMegabytes  = 256,
@@ -205,6 +206,7 @@ module hbm0923_top
     .PortFifoDepth(PortFifoDepth),
     .MaxToken(MaxToken),
     .Log2BankStep(Log2BankStep),
+    .Sparse(1'(Sparse)),
     .OnchipDepth(OnchipDepth),
     .DdrMegabytes(DdrMegabytes),
     .HbmMegabytes(HbmMegabytes)
@@ -334,8 +336,8 @@ module hbm0923_top
     .ddr_wr_rsp_i         (ddr_wr_rsp[IxElt])
   );
 
-  if (SfuInterval * AttInterval * MaxChannels == 0 || ScaleFp20 > 1) begin : gen_units
-    $error("SfuInterval, AttInterval and MaxChannels are at least 1, ScaleFp20 is 0 or 1");
+  if (SfuInterval * AttInterval * MaxChannels == 0 || ScaleFp20 > 1 || Sparse > 1) begin : gen_units
+    $error("SfuInterval, AttInterval and MaxChannels are at least 1, ScaleFp20 and Sparse are 0 or 1");
   end
   logic unused_units;
   assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt]};

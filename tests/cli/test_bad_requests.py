@@ -24,7 +24,7 @@ ON_DEVICE = ("--device", "hbm_small")
         (("cosim", MODEL, "--engines", "vm,foo"), ("no engine 'foo'", "iss", "riscv", "rtl", "vm")),
         (("cosim", MODEL, "--engines", ","), ("--engines: no engine was named",)),
         (("cosim", MODEL, "--engines", "vm,iss"), ("--device: engine 'iss' needs a device", "hbm_small")),
-        (("cosim", MODEL, "--engines", "vm,iss", "--device", "foo"), ("no device 'foo'", "hbm0923, hbm1128, hbm_small")),
+        (("cosim", MODEL, "--engines", "vm,iss", "--device", "foo"), ("no device 'foo'", "hbm0923_sparse, hbm1128, hbm_small")),
         (("cosim", MODEL, "--engines", "rtl", *ON_DEVICE, "--memory", "foo"), ("no memory model 'foo'", "stall[:<seed>]")),
         (("cosim", MODEL, "--engines", "rtl", *ON_DEVICE, "--memory", "stall:x"), ("no memory model 'stall:x'",)),
         (("cosim", MODEL, "--metric", "foo"), ("--metric", "'foo'", "'accuracy'", "fleet cosim --help")),

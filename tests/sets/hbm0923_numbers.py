@@ -15,7 +15,7 @@ REGISTERS = {
     1: "mvm_status", 2: "mvm_chin", 3: "mvm_win", 4: "mvm_hin", 5: "mvm_wout", 6: "mvm_hout", 7: "mvm_chout_slice",
     8: "mvm_chout_last", 9: "mvm_win_dup", 10: "mvm_in_addr", 11: "mvm_wt_addr", 12: "mvm_wt_bits", 13: "mvm_out_addr",
     14: "mvm_splits_m1", 15: "mvm_bank_step", 16: "mvm_res_mode", 17: "mvm_argmax_addr", 18: "mvm_onchip",
-    19: "mvm_zero19", 20: "mvm_zero20", 21: "mvm_zero21", 22: "mvm_tgroup", 23: "mvm_tblk", 24: "mvm_chin_last",
+    19: "mvm_sparse", 20: "mvm_zero20", 21: "mvm_zero21", 22: "mvm_tgroup", 23: "mvm_tblk", 24: "mvm_chin_last",
     25: "mvm_zero25", 26: "mvm_bn_addr", 27: "mvm_res_addr", 28: "mvm_zero28", 29: "mvm_in_surface", 30: "mvm_in_line",
     31: "mvm_out_surface", 32: "mvm_out_line", 33: "mvm_start", 40: "mvm_result",
     64: "aux_status", 65: "aux_insts_addr", 66: "aux_beats", 67: "aux_tasks", 68: "aux_ddr_addr", 69: "aux_hbm_low",

@@ -50,7 +50,8 @@ def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions
     options = CosimOptions(
         p["model"], DataProvenance("real", 1, None, None, None), p["device"], p["memory"], p["seed"],
         lowering=lowering(
-            p["group"], p["issue"], p["load"], calibrated(p["model"], p["weights"], p["calibrate"], p["ranges"], p["device"])
+            p["group"], p["issue"], p["load"], calibrated(p["model"], p["weights"], p["calibrate"], p["ranges"], p["device"]),
+            p["sparse"],
         ),
         riscv=riscv_choice(p["riscv_isa"], p["riscv_emulator"]) if "riscv" in p["engines"].split(",") else {},
     )  # fmt: skip

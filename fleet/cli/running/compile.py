@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fleet.cli.model import accel_options, data_options, lowering, onnx_options
+from fleet.cli.model import SPARSE, accel_options, data_options, lowering, onnx_options
 from fleet.cli.running.compiling import CompileRequest, execute
 from fleet.compiler import BACKENDS, STAGES
 from fleet.errors import FleetError
@@ -59,6 +59,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.option("--external-data", is_flag=True, help="Weights of an ONNX model in a file beside it (always so from 1 GiB on).")
 @click.option("--device", help="Device for accel-regs, accel-aux, memory-map and hpp.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+@SPARSE
 @accel_options
 def command(
     model: str,
@@ -83,6 +84,7 @@ def command(
     external_data: bool,
     device: str | None,
     group: str | None,
+    sparse: str | None,
     issue: str,
     load: str,
 ) -> int:
@@ -102,7 +104,7 @@ def command(
     request = CompileRequest(
         model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
         dynamic="all" in dynamic or dynamic,
-        lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
+        lowering=lowering(group, issue, load, sparse=sparse), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
         backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
         before=before, after=after, external_data=external_data,
     )  # fmt: skip

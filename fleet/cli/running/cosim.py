@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fleet.cli.model import (
+    SPARSE,
     accel_options,
     calibrated,
     calibration_options,
@@ -151,6 +152,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     help="ideal, fixed[:cycles], stall[:seed] or timed[:seed]; never changes a result.",
 )
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+@SPARSE
 @calibration_options
 @accel_options
 @riscv_options
@@ -176,6 +178,7 @@ def command(
     device: str | None,
     memory: str,
     group: str | None,
+    sparse: str | None,
     calibrate: Path | None,
     ranges: str,
     issue: str,
@@ -210,7 +213,8 @@ def command(
     options = CosimOptions(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
         request=own_request(),
-        lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device)), riscv=riscv, stop=not no_stop,
+        lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device), sparse), riscv=riscv,
+        stop=not no_stop,
         rtl_jobs=rtl_jobs, rtl_sample=rtl_sample,
     )  # fmt: skip
     result = co_simulate(loaded, truth, names, options, machine, folder)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fleet.cli.model import calibrated, data_options, lowering, onnx_options
+from fleet.cli.model import SPARSE, calibrated, data_options, lowering, onnx_options
 
 if TYPE_CHECKING:
     from fleet.cosim.models.quantisation import QuantisationTable
@@ -18,6 +18,7 @@ _EPILOG = """\b
 Examples:
   fleet quantise digits.onnx --calibrate some.npz --input others.npz --labels labels.npz --device my_device
   fleet quantise model.py:forward --weights w.npz --calibrate some.npz --input others.npz --device hbm_small --group 32
+  fleet quantise digits.onnx --calibrate some.npz --input others.npz --device hbm_small_sparse --sparse 4
   fleet cosim digits.onnx --calibrate some.npz --input others.npz --engines vm,iss,rtl --device my_device
 
 Ranges of INT8 activations and powers of two a channel where a set has them; for INT4 the rounding that makes up for its own errors
@@ -37,10 +38,11 @@ on what the data show. The figures are of --input: give other data than --calibr
 )  # fmt: skip
 @click.option("--device", required=True, help="The device (`fleet devices` lists them).")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
+@SPARSE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, labels: Path | None, calibrate: Path,
-    ranges: str, device: str, group: str | None, as_json: bool,
+    ranges: str, device: str, group: str | None, sparse: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """SQNR of every operation of MODEL on a device, and accuracy, without and with calibration."""
     from fleet.cosim.models.data import load_labels
@@ -53,7 +55,7 @@ def command(
         truth = truth[:batch]
     file = calibrated(model, weights, calibrate, ranges, device)
     assert file is not None
-    table = quantisation_table(loaded, device, lowering(group, "regs", "host"), file, truth)
+    table = quantisation_table(loaded, device, lowering(group, "regs", "host", sparse=sparse), file, truth)
     if as_json:
         click.echo(json.dumps({"calibration": file, "banner": loaded.banner, **table.to_json()}, indent=1))
         return 0

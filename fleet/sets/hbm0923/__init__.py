@@ -21,18 +21,18 @@ _HERE = Path(__file__).resolve().parent
 
 PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
-    "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
+    "SfuInterval", "AttInterval", "ScaleFp20", "Sparse", "MaxChannels",
 )  # fmt: skip
 
 INSTRUCTION_SET = InstructionSet(
     name="hbm0923",
-    sdk="2.2",
+    sdk="2.6",
     description=_HERE / "hbm0923.rdl",
     instructions=INSTRUCTIONS,
     patterns=PATTERNS,
     layout=FeatureLayout(),
     devices=load_devices(
-        _HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}, state=STATE
+        _HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20", "Sparse"}, state=STATE
     ),
     rtl=rtl_files(),
     sources=(_HERE / "layout.py", _HERE / "state.py"),

@@ -53,6 +53,7 @@ def _limits(device: Device) -> Mapping[str, Limit]:
     no_residual = Limit(0, 0, "the instruction has no residual")
     slices = Limit(0, (1 << 19) // p["Tout"] - 1, "slices of whole Tout channels, which fit into 19 bits")
     return {
+        **({} if p["Sparse"] else {"mvm*:mvm_sparse": Limit(0, 0, "the device has no sparse weights")}),
         "mvm:mvm_argmax_addr": slices,
         "mvm*:mvm_splits_m1": slices,
         "mvm:*.res": no_residual,

@@ -22,7 +22,7 @@ def violations(device: Device, fields: Mapping[str, int], modes: tuple[int, ...]
     found, sizes = list(_constants(device, fields, modes)), list(_sizes(device, fields))
     found += sizes
     o = MvmFields.decode(device, fields)
-    if not sizes:
+    if not sizes and fields["mvm_sparse"] in (0, *op.SPARSE):
         found += _buffers(device, fields, o)
     found += _aligned(fields, o)
     return found or list(_ranges(device, fields, o))
@@ -42,6 +42,7 @@ def _constants(device: Device, f: Mapping[str, int], modes: tuple[int, ...]) -> 
     if block not in TBLKS or f["mvm_tblk"] >> LOG2_COUNT != block.bit_length() - 1:
         line = f"mvm_tblk: {f['mvm_tblk']:#x}, expected (log2 Tblk << {LOG2_COUNT}) + Tblk with Tblk 32, 64 or 128"
         yield Refusal(RefusalCause.UNSUPPORTED, line)
+    yield from _sparse(device, f, block)
     residual = f["mvm_start"] & op.MODE_RES
     yield from check.only_bits("mvm_onchip", f["mvm_onchip"], op.ONCHIP_IN | op.ONCHIP_OUT | op.ONCHIP_SECOND)
     if f["mvm_onchip"] & op.ONCHIP_SECOND and not residual:
@@ -53,6 +54,17 @@ def _constants(device: Device, f: Mapping[str, int], modes: tuple[int, ...]) -> 
         yield Refusal(RefusalCause.UNSUPPORTED, "mvm_res_mode: bit 1 (multiply) without a residual, expected 0")
     if not f["mvm_start"] & op.MODE_ARGMAX and f["mvm_argmax_addr"] != f["mvm_splits_m1"]:
         line = f"mvm_argmax_addr: {f['mvm_argmax_addr']:#x} without argmax, expected mvm_splits_m1 ({f['mvm_splits_m1']:#x})"
+        yield Refusal(RefusalCause.UNSUPPORTED, line)
+
+
+def _sparse(device: Device, f: Mapping[str, int], block: int) -> Iterator[Refusal]:
+    kept = f["mvm_sparse"]
+    if kept and not device.parameters["Sparse"]:
+        yield Refusal(RefusalCause.UNSUPPORTED, f"mvm_sparse: {kept}, expected 0: {device.name} has no sparse weights (Sparse)")
+    elif kept and kept not in op.SPARSE:
+        yield Refusal(RefusalCause.UNSUPPORTED, f"mvm_sparse: {kept}, expected 0, 4, 2 or 1")
+    elif kept and block != op.SPARSE_TBLK:
+        line = f"mvm_sparse: {kept} with blocks of {block} (mvm_tblk), expected blocks of {op.SPARSE_TBLK}"
         yield Refusal(RefusalCause.UNSUPPORTED, line)
 
 
@@ -89,15 +101,19 @@ def _input_channels(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
         yield Refusal(RefusalCause.BAD_SIZE, line)
         return
     block = f["mvm_tblk"] & ((1 << LOG2_COUNT) - 1)
-    # The expected value is known only if inputs and blocks are.
-    if block in TBLKS and f["mvm_wt_bits"] != (bits := 8 * op.channel_bytes(device, exact, block)):
-        line = f"mvm_wt_bits: {f['mvm_wt_bits']}, expected {bits} for {exact} inputs in blocks of {block}"
+    kept = f["mvm_sparse"]
+    # The expected value is known only if inputs, blocks and sparsity are.
+    known = block in TBLKS and kept in (0, *op.SPARSE)
+    if known and f["mvm_wt_bits"] != (bits := 8 * op.channel_bytes(device, exact, block, kept)):
+        of = f", {kept} of 8 kept" if kept else ""
+        line = f"mvm_wt_bits: {f['mvm_wt_bits']}, expected {bits} for {exact} inputs in blocks of {block}{of}"
         yield Refusal(RefusalCause.UNSUPPORTED, line)
 
 
 def _buffers(device: Device, f: Mapping[str, int], o: MvmFields) -> Iterator[Refusal]:
     depth = device.parameters["DatDepth"]
-    words = o.tokens * ceil_div(o.chin, device.parameters["Tin"])
+    # Of a sparse product also such that are no whole words of Tin.
+    words = ceil_div(o.tokens * o.row_words(device) * op.BEAT_CODES, device.parameters["Tin"])
     if words > depth:
         line = f"mvm_win: {o.tokens} tokens take {words} words, expected at most {depth} (DatDepth)"
         yield Refusal(RefusalCause.BAD_SIZE, line)

@@ -29,13 +29,13 @@ RESULT_REGISTER = 4 * 40
 FIELDS: tuple[str, ...] = (
     "mvm_chin", "mvm_win", "mvm_hin", "mvm_wout", "mvm_hout", "mvm_chout_slice", "mvm_chout_last", "mvm_win_dup",
     "mvm_in_addr", "mvm_wt_addr", "mvm_wt_bits", "mvm_out_addr", "mvm_splits_m1", "mvm_bank_step", "mvm_res_mode",
-    "mvm_argmax_addr", "mvm_onchip", "mvm_zero19", "mvm_zero20", "mvm_zero21", "mvm_tgroup", "mvm_tblk", "mvm_chin_last",
+    "mvm_argmax_addr", "mvm_onchip", "mvm_sparse", "mvm_zero20", "mvm_zero21", "mvm_tgroup", "mvm_tblk", "mvm_chin_last",
     "mvm_zero25", "mvm_bn_addr", "mvm_res_addr", "mvm_zero28", "mvm_in_surface", "mvm_in_line", "mvm_out_surface",
     "mvm_out_line", "mvm_start",
 )  # fmt: skip
 """Registers 2 to 33 in order; `Call.fields` contains all of them."""
 
-ZERO_FIELDS: tuple[str, ...] = ("mvm_zero19", "mvm_zero20", "mvm_zero21", "mvm_zero25", "mvm_zero28")
+ZERO_FIELDS: tuple[str, ...] = ("mvm_zero20", "mvm_zero21", "mvm_zero25", "mvm_zero28")
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -43,13 +43,47 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
-def channel_bytes(device: Device, chin: int, tblk: int) -> int:
+SPARSE = (4, 2, 1)
+"""Weights that a sparse product keeps of each block of `BLOCK` inputs."""
+BLOCK, BEAT_CODES = 8, 64
+"""Inputs of a block of sparse weights; codes of a beat."""
+SPARSE_STEP = 256
+"""Inputs that the array looks at in a cycle of a sparse product, at most."""
+SPARSE_TBLK = 128
+"""Inputs that share a scale in a sparse product."""
+
+
+def covered(kept: int) -> int:
+    """Return the inputs whose kept codes fill a beat."""
+    return BEAT_CODES * BLOCK // kept
+
+
+def code_beats(device: Device, n: int, kept: int) -> tuple[int, int]:
+    """Return the beats (codes, places) of n inputs, at most 2,048; kept: 0 for dense weights, which have no places."""
+    if not kept:
+        tin = device.parameters["Tin"]
+        return ceil_div(ceil_div(n, tin) * tin // 2, BEAT_BYTES), 0
+    codes = ceil_div(n, covered(kept))
+    return codes, ceil_div(codes, 2) if kept == SPARSE[0] else codes - codes // 4
+
+
+def step_inputs(kept: int) -> int:
+    """Return the inputs of a cycle of the array; kept: 0 for dense weights."""
+    return min(covered(kept), SPARSE_STEP) if kept else BEAT_CODES
+
+
+def row_words(device: Device, chin: int, kept: int) -> int:
+    """Return the words of 64 inputs that a token takes in the data buffer: whole words of Tin, or steps of the sparse array."""
+    step = step_inputs(kept) if kept else device.parameters["Tin"]
+    return ceil_div(chin, step) * step // BEAT_CODES
+
+
+def channel_bytes(device: Device, chin: int, tblk: int, kept: int = 0) -> int:
     """Return the bytes of one output channel in its HBM port: scales and codes of every 2,048 inputs, in whole 32-byte beats."""
-    tin, tgroup = device.parameters["Tin"], device.parameters["TgroupCh"]
+    tgroup = device.parameters["TgroupCh"]
 
     def of(n: int) -> int:
-        scales = ceil_div(ceil_div(n, tblk), BEAT_BYTES // 2)
-        return BEAT_BYTES * (scales + ceil_div(ceil_div(n, tin) * tin // 2, BEAT_BYTES))
+        return BEAT_BYTES * (ceil_div(ceil_div(n, tblk), BEAT_BYTES // 2) + sum(code_beats(device, n, kept)))
 
     whole, rest = divmod(chin, tgroup)
     return whole * of(tgroup) + of(rest)
@@ -68,6 +102,7 @@ class MvmFields:
         in_line, out_line: bytes between lines.
         relu, mul: bits of the residual mode.
         onchip: ONCHIP_* bits of tensors in the on-chip memory instead of DDR; `spaces` names the memories.
+        kept: weights stored of each block of 8 inputs, one of `SPARSE`; 0: all of them.
     """
 
     chin: int
@@ -87,6 +122,7 @@ class MvmFields:
     relu: bool = False
     mul: bool = False
     onchip: int = 0
+    kept: int = 0
 
     @property
     def spaces(self) -> tuple[str, str, str]:
@@ -113,6 +149,14 @@ class MvmFields:
         """Return the channels in every port, including padding channels."""
         return ceil_div(self.chout, device.parameters["Tout"])
 
+    def channel_bytes(self, device: Device) -> int:
+        """Return the bytes of one output channel in its HBM port."""
+        return channel_bytes(device, self.chin, self.tblk, self.kept)
+
+    def row_words(self, device: Device) -> int:
+        """Return the words of 64 inputs that a token takes in the data buffer."""
+        return row_words(device, self.chin, self.kept)
+
     @property
     def mode(self) -> int:
         """Value of the start register."""
@@ -138,12 +182,13 @@ class MvmFields:
             "mvm_win_dup": self.tokens,
             "mvm_in_addr": self.input,
             "mvm_wt_addr": self.weights,
-            "mvm_wt_bits": 8 * channel_bytes(device, self.chin, self.tblk),
+            "mvm_wt_bits": 8 * self.channel_bytes(device),
             "mvm_out_addr": self.output,
             "mvm_bank_step": device.parameters["Log2BankStep"],
             "mvm_res_mode": RES_RELU * self.relu + RES_MUL * self.mul,
             "mvm_argmax_addr": 0 if self.argmax is None else self.argmax,
             "mvm_onchip": self.onchip,
+            "mvm_sparse": self.kept,
             "mvm_tgroup": (LOG2_TGROUP << LOG2_COUNT) + tgroup,
             "mvm_tblk": ((self.tblk.bit_length() - 1) << LOG2_COUNT) + self.tblk,
             "mvm_chin_last": (self.chin - 1) % tgroup + 1,
@@ -187,4 +232,5 @@ class MvmFields:
             relu=bool(f["mvm_res_mode"] & RES_RELU),
             mul=bool(f["mvm_res_mode"] & RES_MUL),
             onchip=f["mvm_onchip"],
+            kept=f["mvm_sparse"],
         )

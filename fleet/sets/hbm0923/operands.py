@@ -682,6 +682,8 @@ class MvmOperands(Operands):
         onchip_in: Input is on chip.
         out: Output is on chip.
         res: Residual is on chip.
+        sparse: 0: every weight is stored. 4, 2 or 1: so many of each block of 8 inputs are, with their places; it needs device
+            parameter Sparse and quantisation blocks of 128. An extension of ours.
         inputs: Inputs in a quantisation block.
         log2: log2 of it.
         chin_last: 1 to 2048; see mvm_chin.
@@ -710,6 +712,7 @@ class MvmOperands(Operands):
     onchip_in: bool = False
     out: bool = False
     res: bool = False
+    sparse: int = 0
     inputs: int = 0
     log2: int = 0
     chin_last: int
@@ -739,7 +742,7 @@ class MvmOperands(Operands):
         ("mvm_res_mode", 0x0),
         ("mvm_argmax_addr", 0x0),
         ("mvm_onchip", 0x0),
-        ("mvm_zero19", 0x0),
+        ("mvm_sparse", 0x0),
         ("mvm_zero20", 0x0),
         ("mvm_zero21", 0x0),
         ("mvm_tgroup", 0x580800),
@@ -773,6 +776,7 @@ class MvmOperands(Operands):
         Operand("onchip_in", (Bits("mvm_onchip", 0, 1),), of=bool),
         Operand("out", (Bits("mvm_onchip", 1, 1),), of=bool),
         Operand("res", (Bits("mvm_onchip", 2, 1),), of=bool),
+        Operand("sparse", (Bits("mvm_sparse", 0, 32),), allowed=(0, 1, 2, 4)),
         Operand("inputs", (Bits("mvm_tblk", 0, 19),), allowed=(32, 64, 128)),
         Operand("log2", (Bits("mvm_tblk", 19, 13),), allowed=(5, 6, 7)),
         Operand("chin_last", (Bits("mvm_chin_last", 0, 32),)),
@@ -962,6 +966,8 @@ class MvmBnOperands(Operands):
         onchip_in: Input is on chip.
         out: Output is on chip.
         res: Residual is on chip.
+        sparse: 0: every weight is stored. 4, 2 or 1: so many of each block of 8 inputs are, with their places; it needs device
+            parameter Sparse and quantisation blocks of 128. An extension of ours.
         inputs: Inputs in a quantisation block.
         log2: log2 of it.
         chin_last: 1 to 2048; see mvm_chin.
@@ -991,6 +997,7 @@ class MvmBnOperands(Operands):
     onchip_in: bool = False
     out: bool = False
     res: bool = False
+    sparse: int = 0
     inputs: int = 0
     log2: int = 0
     chin_last: int
@@ -1021,7 +1028,7 @@ class MvmBnOperands(Operands):
         ("mvm_res_mode", 0x0),
         ("mvm_argmax_addr", 0x0),
         ("mvm_onchip", 0x0),
-        ("mvm_zero19", 0x0),
+        ("mvm_sparse", 0x0),
         ("mvm_zero20", 0x0),
         ("mvm_zero21", 0x0),
         ("mvm_tgroup", 0x580800),
@@ -1055,6 +1062,7 @@ class MvmBnOperands(Operands):
         Operand("onchip_in", (Bits("mvm_onchip", 0, 1),), of=bool),
         Operand("out", (Bits("mvm_onchip", 1, 1),), of=bool),
         Operand("res", (Bits("mvm_onchip", 2, 1),), of=bool),
+        Operand("sparse", (Bits("mvm_sparse", 0, 32),), allowed=(0, 1, 2, 4)),
         Operand("inputs", (Bits("mvm_tblk", 0, 19),), allowed=(32, 64, 128)),
         Operand("log2", (Bits("mvm_tblk", 19, 13),), allowed=(5, 6, 7)),
         Operand("chin_last", (Bits("mvm_chin_last", 0, 32),)),
@@ -1091,6 +1099,8 @@ class MvmBnResOperands(Operands):
         onchip_in: Input is on chip.
         out: Output is on chip.
         res: Residual is on chip.
+        sparse: 0: every weight is stored. 4, 2 or 1: so many of each block of 8 inputs are, with their places; it needs device
+            parameter Sparse and quantisation blocks of 128. An extension of ours.
         inputs: Inputs in a quantisation block.
         log2: log2 of it.
         chin_last: 1 to 2048; see mvm_chin.
@@ -1120,6 +1130,7 @@ class MvmBnResOperands(Operands):
     onchip_in: bool = False
     out: bool = False
     res: bool = False
+    sparse: int = 0
     inputs: int = 0
     log2: int = 0
     chin_last: int
@@ -1150,7 +1161,7 @@ class MvmBnResOperands(Operands):
         ("mvm_res_mode", 0x0),
         ("mvm_argmax_addr", 0x0),
         ("mvm_onchip", 0x0),
-        ("mvm_zero19", 0x0),
+        ("mvm_sparse", 0x0),
         ("mvm_zero20", 0x0),
         ("mvm_zero21", 0x0),
         ("mvm_tgroup", 0x580800),
@@ -1184,6 +1195,7 @@ class MvmBnResOperands(Operands):
         Operand("onchip_in", (Bits("mvm_onchip", 0, 1),), of=bool),
         Operand("out", (Bits("mvm_onchip", 1, 1),), of=bool),
         Operand("res", (Bits("mvm_onchip", 2, 1),), of=bool),
+        Operand("sparse", (Bits("mvm_sparse", 0, 32),), allowed=(0, 1, 2, 4)),
         Operand("inputs", (Bits("mvm_tblk", 0, 19),), allowed=(32, 64, 128)),
         Operand("log2", (Bits("mvm_tblk", 19, 13),), allowed=(5, 6, 7)),
         Operand("chin_last", (Bits("mvm_chin_last", 0, 32),)),

@@ -21,28 +21,31 @@ from fleet.sets.hbm0923.lower.rotary import RotaryPattern
 from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
 from fleet.sets.hbm0923.lower.views import ViewPattern
 from fleet.sets.hbm0923.matching import MvmChain, find_chain, no_product
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_CODES, PIXEL_BYTES, MvmFields, ceil_div, channel_bytes, row_words
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.options import group_of
-from fleet.sets.hbm0923.weights import pack_bn, pack_weights
+from fleet.sets.hbm0923.options import group_of, kept_of
+from fleet.sets.hbm0923.sparse import pruned
+from fleet.sets.hbm0923.weights import pack_bn, pack_matrix
 
 LEVELS = 7
 _ARGMAX_TOKENS = PIXEL_BYTES // 4
 """The argmax address of a tile must be a multiple of 64 bytes, so its first token is a multiple of 16."""
 
 
-def tile_tokens(device: Device, chin: int, *, argmax: bool) -> int:
-    """Return the maximum tokens of one instruction; 0 if not even one fits."""
-    tile = min(device.parameters["MaxToken"], device.parameters["DatDepth"] // ceil_div(chin, device.parameters["Tin"]))
+def tile_tokens(device: Device, chin: int, kept: int = 0, *, argmax: bool) -> int:
+    """Return the maximum tokens of one instruction; 0 if not even one fits. kept: stored weights of 8, 0 for all."""
+    p = device.parameters
+    tile = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(device, chin, kept))
     return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
 
 
 @dataclass(frozen=True)
 class MvmData:
-    """A product with its epilogue. group: inputs that share a scale."""
+    """A product with its epilogue. group: inputs that share a scale. kept: stored weights of a block of 8, 0 for all."""
 
     chain: MvmChain
     group: int
+    kept: int
 
 
 class MvmPattern:
@@ -51,7 +54,10 @@ class MvmPattern:
     name = "mvm"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[MvmData] | Missed | None:
-        """Match a chain of `fleet.sets.hbm0923.matching`. options: "group" (32, 64, 128; default the device's Tblk)."""
+        """Match a chain of `fleet.sets.hbm0923.matching`.
+
+        options: "group" (32, 64, 128; default the device's Tblk), "sparse" (4, 2 or 1 of 8 weights; default all).
+        """
         chain = find_chain(op, program)
         if not isinstance(chain, MvmChain):
             reason = chain or no_product(op, program)
@@ -59,25 +65,30 @@ class MvmPattern:
         chin = shape_of(chain.matrix.type)[0]
         argmax = chain.logits is not None
         # Two tiles with argmax need tiles of 16 tokens; if the buffer is too small for that, the host does the argmax.
-        if argmax and chain.tokens > max(tile_tokens(device, chin, argmax=False), 1) and not tile_tokens(device, chin, argmax=True):
+        kept = kept_of(device, options, chain.weight)
+        tile = max(tile_tokens(device, chin, kept, argmax=False), 1)
+        if argmax and chain.tokens > tile and not tile_tokens(device, chin, kept, argmax=True):
             return None
         weights = (chain.weight,) if chain.bias is None else (chain.weight, chain.bias)
         activations = [v for v in (chain.source, chain.residual, chain.added) if v is not None]
         last = chain.ops[-1].results[0]
         results = (last,) if chain.logits is None else (chain.logits, last)
-        data = MvmData(chain, group_of(device, options))
+        data = MvmData(chain, group_of(device, options), kept)
         return Match(self, chain.ops, tuple(dict.fromkeys(activations)), weights, results, data)
 
     def emit(self, match: Match[MvmData], context: EmitContext) -> None:
         """Emit it. Raises DeviceError if one token or the weights do not fit, ModelError if weights are not finite."""
-        chain, group = match.data.chain, match.data.group
+        chain, group, kept = match.data.chain, match.data.group, match.data.kept
         device = context.device
         chin, chout = shape_of(chain.matrix.type)
-        _check_size(device, chain, chin, chout, group)
+        _check_size(device, chain, channel_bytes(device, chin, group, kept) * ceil_div(chout, device.parameters["Tout"]))
         codes, scales = context.quantised(chain.weight, group=group, levels=LEVELS)
+        if kept:
+            codes = pruned(codes, context.weight(chain.weight), kept)
         _record_weight(context, chain.weight, codes, scales, group)
-        ports = pack_weights(device, codes, scales, group)
-        weights = context.store(f"{chain.weight}.int4g{group}", "hbm", ports, align=PIXEL_BYTES)
+        ports = pack_matrix(device, codes, scales, group, kept)
+        stored = f"{chain.weight}.int4g{group}" + (f"s{kept}" if kept else "")
+        weights = context.store(stored, "hbm", ports, align=PIXEL_BYTES)
         bn = None
         if chain.bias is not None or chain.residual is not None or chain.logits is not None:
             bn = context.store(f"{chain.bias or chout}.bn", "ddr", _bn_words(context, chain.bias, chout))
@@ -100,12 +111,13 @@ class MvmPattern:
             argmax=None if chain.logits is None else context.address(match.results[-1]),
             relu=chain.relu,
             mul=chain.mul,
+            kept=kept,
         )
         name = "mvm" if bn is None else "mvm_bn" if chain.residual is None else "mvm_bn_res"
         ops = tuple(op_id(op) for op in chain.ops)
-        tile = tile_tokens(device, chin, argmax=False)
+        tile = tile_tokens(device, chin, kept, argmax=False)
         if chain.tokens > tile and chain.logits is not None:
-            tile = tile_tokens(device, chin, argmax=True)
+            tile = tile_tokens(device, chin, kept, argmax=True)
         for first in range(0, chain.tokens, tile):
             count = min(tile, chain.tokens - first)
             fields = _tile(whole, first, count).encode(device)
@@ -117,8 +129,9 @@ class MvmPattern:
             emit_elementwise(context, ElementwiseMode.ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
 
 
-def _check_size(device: Device, chain: MvmChain, chin: int, chout: int, group: int) -> None:
+def _check_size(device: Device, chain: MvmChain, needed: int) -> None:
     """Check sizes before the weights are quantised, which takes long for a matrix that is too large."""
+    chin, _ = shape_of(chain.matrix.type)
     words, depth = ceil_div(chin, device.parameters["Tin"]), device.parameters
     for name in ("WtDepth", "DatDepth"):
         if words > depth[name]:
@@ -127,7 +140,6 @@ def _check_size(device: Device, chain: MvmChain, chin: int, chout: int, group: i
                 where=f"{device.name}, operation {op_id(chain.ops[0])}",
                 hint="use a larger device",
             )
-    needed = ceil_div(chout, depth["Tout"]) * channel_bytes(device, chin, group)
     if needed > device.memory["hbm"]:
         raise DeviceError(
             f"weight '{chain.weight}' needs {needed:,} bytes of hbm a port; the device has {device.memory['hbm']:,} a port",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.sdk import Device, Range
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div
 
 
 def _feature(space: str, base: int, surfaces: int, stride: int, tokens: int) -> Iterator[Range]:
@@ -25,7 +25,7 @@ def bn_bytes(chout: int) -> int:
 def read_ranges(device: Device, o: MvmFields) -> list[Range]:
     """Return the ranges of features, BN words and residual, and of the channels' streams in every HBM port."""
     ranges = list(_feature(o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens))
-    size = o.channels_per_port(device) * channel_bytes(device, o.chin, o.tblk)
+    size = o.channels_per_port(device) * o.channel_bytes(device)
     ranges += (Range("hbm", o.weights, size, port) for port in range(device.parameters["HbmPorts"]))
     if o.bn is not None:
         ranges.append(Range("ddr", o.bn, bn_bytes(o.chout)))

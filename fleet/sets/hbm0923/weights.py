@@ -1,9 +1,11 @@
-"""Weights in HBM: packing of codes and scales per port, and unpacking with a cache by content."""
+"""Weights in HBM: packing of codes and scales per port, and unpacking with caches by content."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ import numpy.typing as npt
 from fleet.sdk import Device, Memory
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.numerics.mvm import MvmWeights
+from fleet.sets.hbm0923.sparse import expand, pack_sparse
 
 _CACHE_BYTES = 1 << 30
 """Bytes of unpacked weights kept: 8 bytes per weight, so a 4096 x 4096 matrix takes 128 MiB."""
@@ -52,6 +55,13 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
     return [np.ascontiguousarray(by_port[port]).reshape(-1) for port in range(tout)]
 
 
+def pack_matrix(
+    device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArray[np.float16], group: int, kept: int
+) -> list[np.ndarray]:
+    """Pack one matrix, dense (kept: 0) or sparse: `pack_weights` or `fleet.sets.hbm0923.sparse.pack_sparse`."""
+    return pack_sparse(device, codes, scales, kept) if kept else pack_weights(device, codes, scales, group)
+
+
 def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chout: int, group: int) -> MvmWeights:
     """Unpack ports into the form that the array computes with: the inverse of `pack_weights`.
 
@@ -82,42 +92,76 @@ def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chou
     return MvmWeights(np.ascontiguousarray(codes.reshape(chout, groups, group).transpose(1, 0, 2)), scales)
 
 
+_T = TypeVar("_T")
+
+
 @dataclass(frozen=True)
-class _Entry:
+class _Entry(Generic[_T]):
     raw: tuple[bytes, ...]
-    weights: MvmWeights
-
-    @property
-    def nbytes(self) -> int:
-        return self.weights.codes.nbytes + self.weights.scales.nbytes + sum(map(len, self.raw))
+    made: _T
+    nbytes: int
 
 
-_Key = tuple[tuple[int, ...], int, int, int, int]
-_cache: OrderedDict[_Key, _Entry] = OrderedDict()
+_Key = tuple[int | tuple[int, ...], ...]
+
+
+class _Kept(Generic[_T]):
+    """What was made of the ports' bytes, as long as memory holds exactly the same ones; the oldest go first.
+
+    The bytes are compared in place, port by port: neither a hash nor the address is trusted. If an instruction or the host has
+    changed a weight, it is made again.
+    """
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[_Key, _Entry[_T]] = OrderedDict()
+
+    def get(self, key: _Key, views: Sequence[np.ndarray], make: Callable[[np.ndarray], tuple[_T, int]]) -> _T:
+        """Return what `make` makes of [ports, bytes], and its bytes. All devices share it; the key holds all else that counts."""
+        entry = self._entries.get(key)
+        # Sizes are equal because of the key. `startswith` compares with a view's memory directly (memcmp); `==` would copy it.
+        if entry is not None and all(kept.startswith(view.data) for kept, view in zip(entry.raw, views, strict=True)):
+            self._entries.move_to_end(key)
+            return entry.made
+        ports = np.stack(views)
+        # Make it of the stored bytes, so that the two cannot differ.
+        made, nbytes = make(ports)
+        self._entries[key] = _Entry(tuple(port.tobytes() for port in ports), made, nbytes + ports.nbytes)
+        total = sum(e.nbytes for e in self._entries.values())
+        while total > _CACHE_BYTES and len(self._entries) > 1:
+            total -= self._entries.popitem(last=False)[1].nbytes
+        return made
+
+
+_unpacked: _Kept[MvmWeights] = _Kept()
+_expanded: _Kept[tuple[np.ndarray, ...]] = _Kept()
+
+
+def _key(device: Device, o: MvmFields) -> _Key:
+    return (*(device.parameters[k] for k in ("Tin", "Tout", "TgroupCh")), o.chin, o.chout, o.tblk, o.weights, o.kept)
+
+
+def dense_ports(device: Device, o: MvmFields, memory: Memory) -> Sequence[np.ndarray]:
+    """Return the ports' streams of an instruction: views of memory; sparse ones expanded to dense ones, and kept."""
+    per_port, ports = o.channels_per_port(device), range(device.parameters["HbmPorts"])
+    views = [memory.view("hbm", o.weights, per_port * o.channel_bytes(device), port) for port in ports]
+    if not o.kept:
+        return views
+
+    def make(raw: np.ndarray) -> tuple[tuple[np.ndarray, ...], int]:
+        dense = expand(device, raw.reshape(len(ports) * per_port, -1), o.chin, o.kept).reshape(len(ports), -1)
+        return tuple(dense), dense.nbytes
+
+    return _expanded.get(_key(device, o), views, make)
 
 
 def load_weights(device: Device, o: MvmFields, memory: Memory) -> MvmWeights:
-    """Return the weights of an instruction, unpacked once and cached as long as memory holds exactly the same bytes.
+    """Return the weights of an instruction, unpacked once and cached as long as memory holds exactly the same bytes."""
 
-    The bytes are compared in place, port by port: neither a hash nor the address is trusted. If an instruction or the host has
-    changed a weight, it is unpacked again. All devices share the bounded cache; the key holds what the unpacking depends on.
-    """
-    size = o.channels_per_port(device) * channel_bytes(device, o.chin, o.tblk)
-    views = [memory.view("hbm", o.weights, size, port) for port in range(device.parameters["HbmPorts"])]
-    key = (tuple(device.parameters[k] for k in ("Tin", "Tout", "TgroupCh")), o.chin, o.chout, o.tblk, o.weights)
-    entry = _cache.get(key)
-    # Sizes are equal because of the key. `startswith` compares with a view's memory directly (memcmp); `==` would copy it.
-    if entry is not None and all(kept.startswith(view.data) for kept, view in zip(entry.raw, views, strict=True)):
-        _cache.move_to_end(key)
-        return entry.weights
-    ports = np.stack(views)
-    # Unpack the stored bytes, so that the two cannot differ.
-    entry = _Entry(tuple(port.tobytes() for port in ports), unpack_weights(device, ports, o.chin, o.chout, o.tblk))
-    _cache[key] = entry
-    total = sum(e.nbytes for e in _cache.values())
-    while total > _CACHE_BYTES and len(_cache) > 1:
-        total -= _cache.popitem(last=False)[1].nbytes
-    return entry.weights
+    def make(raw: np.ndarray) -> tuple[MvmWeights, int]:
+        made = unpack_weights(device, raw, o.chin, o.chout, o.tblk)
+        return made, made.codes.nbytes + made.scales.nbytes
+
+    return _unpacked.get(_key(device, o), dense_ports(device, o, memory), make)
 
 
 def pack_bn(weight: npt.NDArray[np.float16], bias: npt.NDArray[np.float16]) -> npt.NDArray[np.uint8]:

@@ -25,7 +25,7 @@ from fleet.transforms.graph.fill_heads import fill_heads
 from fleet.transforms.graph.neighbours import turn_neighbours
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
-_OPTIONS = ("clip", "group", "rounding")
+_OPTIONS = ("clip", "group", "rounding", "sparse")
 
 
 def build(
@@ -48,7 +48,8 @@ def build(
         aux: the device fetches its instructions from DDR, else a host writes registers.
         target: the driver's language.
         build_config: see `BuildConfig`.
-        options: "group", "clip", "rounding" of quantised weights.
+        options: "group", "clip", "rounding" of quantised weights; "sparse": stored weights of each block of 8 inputs, of all
+            matrices or by the name of the constant, where a set has such.
         device: default the one that the graph's types name.
         stored: matrices that are quantised already, by the name of the constant.
 

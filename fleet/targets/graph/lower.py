@@ -226,7 +226,7 @@ class _Lowering:
         room = place.packing.room
         return replace(
             operand, shape=packing.shape, address=address_of(place.storage), surface=room.surface, line=room.line,
-            group=packing.group, name=place.name, storage=place.storage,
+            group=packing.group, kept=packing.kept, name=place.name, storage=place.storage,
         )  # fmt: skip
 
     # ---- results

@@ -23,7 +23,7 @@ from fleet.isa.digest import digest
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
-from fleet.sets.hbm0923.mvm_operands import FIELDS, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import FIELDS, MvmFields, ceil_div, channel_bytes, code_beats, row_words
 
 OPCODES = {"mvm": 0x08, "mvm_bn": 0x48, "mvm_bn_res": 0xC8}
 IRQ_EN, IRQ_STAT, STATUS, RESULT, ERR_CAUSE, CYCLES = 4 * 227, 4 * 228, 4 * 1, 4 * 40, 4 * 225, 4 * 230
@@ -47,6 +47,7 @@ class Case:
     argmax: bool = False
     data: str = "plain"
     strided: bool = False
+    kept: int = 0
 
     @property
     def instruction(self) -> str:
@@ -58,7 +59,8 @@ def random_case(device: Device, rng: np.random.Generator) -> Case:
     p = device.parameters
     chin = int(rng.choice([1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 576, 2047, 2048, 2049, 2112, 4096, rng.integers(1, 700)]))
     chout = int(rng.choice([1, 7, 8, 9, 10, 31, 32, 33, 63, 64, 65, 96, rng.integers(1, 150)]))
-    most = min(p["MaxToken"], p["DatDepth"] // ceil_div(chin, p["Tin"]))
+    kept = int(rng.choice([0, 4, 4, 2, 2, 1, 1])) if p["Sparse"] else 0
+    most = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // 64 // row_words(device, chin, kept))
     tokens = min(most, int(rng.choice([1, 1, 2, 3, 17, 40])))
     bn = bool(rng.integers(0, 3))
     residual = bn and bool(rng.integers(0, 2))
@@ -66,7 +68,7 @@ def random_case(device: Device, rng: np.random.Generator) -> Case:
         chin,
         chout,
         tokens,
-        int(rng.choice([32, 64, 128])),
+        128 if kept else int(rng.choice([32, 64, 128])),
         bn=bn,
         residual=residual,
         mul=residual and bool(rng.integers(0, 2)),
@@ -74,6 +76,7 @@ def random_case(device: Device, rng: np.random.Generator) -> Case:
         argmax=bn and bool(rng.integers(0, 2)),
         data=str(rng.choice(["plain", "special", "wild"])),
         strided=bool(rng.integers(0, 3) == 0),
+        kept=kept,
     )
 
 
@@ -129,7 +132,7 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
     output = place.take(out_surfaces * rows * 64, rng)
     memory.view("ddr", output, out_surfaces * rows * 64)[:] = rng.integers(0, 256, out_surfaces * rows * 64, dtype=np.uint8)
     argmax = place.take(4 * c.tokens, rng) if c.argmax else None
-    size = channel_bytes(device, c.chin, c.tblk)
+    size = channel_bytes(device, c.chin, c.tblk, c.kept)
     blocks = ceil_div(c.chout, device.parameters["Tout"])
     weights = place.hbm
     place.hbm += blocks * size + 32 * int(rng.integers(0, 20))
@@ -142,7 +145,7 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
             scales = ceil_div(ceil_div(n, c.tblk), 16) * 32
             values = _halves(rng, (blocks, scales // 2), "special" if c.data == "special" else "plain")
             bank[:, at : at + scales] = values.view(np.uint8)
-            at += scales + ceil_div(n, device.parameters["Tin"]) * device.parameters["Tin"] // 2
+            at += scales + 32 * sum(code_beats(device, n, c.kept))
     return MvmFields(
         chin=c.chin,
         chout=c.chout,
@@ -160,6 +163,7 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
         argmax=argmax,
         relu=c.relu,
         mul=c.mul,
+        kept=c.kept,
     )
 
 

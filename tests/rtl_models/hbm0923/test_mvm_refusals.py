@@ -68,6 +68,7 @@ REFUSED = [
     ("mvm_res_mode", 4, UNSUPPORTED),
     ("mvm_onchip", 8, UNSUPPORTED),
     ("mvm_zero28", 1, UNSUPPORTED),
+    ("mvm_sparse", 4, UNSUPPORTED),
     ("mvm_tgroup", (10 << 19) + 1024, UNSUPPORTED),
     ("mvm_tblk", (5 << 19) + 64, UNSUPPORTED),
     ("mvm_tblk", (4 << 19) + 16, UNSUPPORTED),

@@ -12,15 +12,17 @@ from fleet.sdk import Device, Memory, MemoryArray
 # Written out here, and compared with the device files elsewhere: the reference must not move with them.
 NAMES = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
-    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
+    "OnchipDepth", "SfuInterval", "AttInterval", "ScaleFp20", "Sparse", "MaxChannels",
 )  # fmt: skip
 SIZES = {
-    "hbm_small": dict(zip(NAMES, (64, 8, 8, 128, 2048, 1024, 256, 32, 512, 28, 1024, 2, 1, 0, 4096), strict=True)),
-    "hbm0923": dict(zip(NAMES, (128, 32, 32, 128, 2048, 8192, 1024, 128, 2048, 28, 8192, 2, 1, 0, 16384), strict=True)),
-    "hbm1128": dict(zip(NAMES, (128, 32, 32, 128, 2048, 4096, 2048, 128, 2048, 28, 8192, 2, 1, 1, 16384), strict=True)),
+    "hbm_small": dict(zip(NAMES, (64, 8, 8, 128, 2048, 1024, 256, 32, 512, 28, 1024, 2, 1, 0, 0, 4096), strict=True)),
+    "hbm0923": dict(zip(NAMES, (128, 32, 32, 128, 2048, 8192, 1024, 128, 2048, 28, 8192, 2, 1, 0, 0, 16384), strict=True)),
+    "hbm1128": dict(zip(NAMES, (128, 32, 32, 128, 2048, 4096, 2048, 128, 2048, 28, 8192, 2, 1, 1, 0, 16384), strict=True)),
 }
+SIZES |= {f"{name}_sparse": SIZES[name] | {"Sparse": 1} for name in ("hbm_small", "hbm0923")}
 BIG = {"ddr": 1 << 30, "hbm": 256 << 20}
-MEMORY = {"hbm_small": {"ddr": 64 << 20, "hbm": 4 << 20}, "hbm0923": BIG, "hbm1128": BIG}
+SMALL = {"ddr": 64 << 20, "hbm": 4 << 20}
+MEMORY = {"hbm_small": SMALL, "hbm_small_sparse": SMALL, "hbm0923": BIG, "hbm0923_sparse": BIG, "hbm1128": BIG}
 
 
 def make_device(name: str) -> Device:

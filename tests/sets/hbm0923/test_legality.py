@@ -36,7 +36,7 @@ def test_the_starting_point_is_legal_and_decodes() -> None:
         ("mvm_hin", 2),
         ("mvm_hout", 0),
         ("mvm_onchip", 8),
-        ("mvm_zero19", 1),
+        ("mvm_sparse", 4),
         ("mvm_zero28", 5),
         ("mvm_bank_step", 27),
         ("mvm_tgroup", 2048),

@@ -10,14 +10,21 @@ from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, NoRoomError, P
 from fleet.sets.hbm0923.conformance.tensors import choice, numbers, size_class, within_half
 from fleet.sets.hbm0923.mvm_operands import (
     BEAT_BYTES,
+    BEAT_CODES,
     ONCHIP_IN,
     ONCHIP_OUT,
     ONCHIP_SECOND,
     PIXEL_BYTES,
     PIXEL_LANES,
+    SPARSE,
+    SPARSE_TBLK,
     MvmFields,
     ceil_div,
     channel_bytes,
+    code_beats,
+    covered,
+    row_words,
+    step_inputs,
 )
 from fleet.sets.hbm0923.ranges import bn_bytes
 
@@ -32,6 +39,7 @@ class _Shape:
     alias: inputs that share a range ("residual" = input, "bn" = inside the input, "both").
     end: its operands occupy the last bytes of memory.
     onchip: tensors in the on-chip memory, any of "in", "out", "second" (the residual).
+    kept: stored weights of each block of 8 inputs; 0: all.
     """
 
     chin: int
@@ -47,6 +55,7 @@ class _Shape:
     alias: str = ""
     end: str = ""
     onchip: tuple[str, ...] = ()
+    kept: int = 0
 
 
 _ONCHIP = (("in",), ("out",), ("in", "out"), ("second",), ("in", "second"), ("second", "out"), ("in", "second", "out"))
@@ -88,10 +97,12 @@ class MvmSource(Source):
             tout = p["Tout"]
             chout = choice(rng, [1, tout - 1, tout, tout + 1, 31, 32, 33, 64, 65, *numbers(rng, 200, 3)])
             tokens = choice(rng, [1, 1, 2, 3, 5, 17, 33, 40])
-        tokens = min(tokens, p["MaxToken"], p["DatDepth"] // ceil_div(chin, p["Tin"]))
+        kept = choice(rng, [0, *SPARSE]) if p["Sparse"] else 0
+        tokens = min(tokens, p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(device, chin, kept))
         flags = rng.integers(0, 2, 3)
         shape = _Shape(
-            chin, max(1, chout), tokens, choice(rng, _TBLKS), relu=bool(flags[0]), mul=self.residual and bool(flags[1]),
+            chin, max(1, chout), tokens, SPARSE_TBLK if kept else choice(rng, _TBLKS),
+            relu=bool(flags[0]), mul=self.residual and bool(flags[1]), kept=kept,
             argmax=self.bn and bool(flags[2]), data=data_kind(rng, place), gap=choice(rng, [0, 0, 1, 3]),
             onchip=self._onchip(rng) if chin < 300 else (),
         )  # fmt: skip
@@ -136,6 +147,16 @@ class MvmSource(Source):
         shapes += [
             replace(base, chin=70, chout=n, tokens=w, gap=g, onchip=o) for o in onchip for n, w, g in ((40, 3, 0), (64, 1, 2))
         ]
+        for kept in SPARSE if p["Sparse"] else ():
+            sparse, fills, step = replace(base, kept=kept), covered(kept), step_inputs(kept)
+            shapes += [replace(sparse, chin=n) for n in (1, 7, 8, 9, 129, step - 1, step, step + 1)]
+            shapes += [replace(sparse, chin=n * fills + 1) for n in (1, 2, 3, 4, 5)]
+            shapes += [replace(sparse, chin=n, tokens=t) for n in (group - 1, group, group + 129) for t in (1, 2)]
+            shapes += [replace(sparse, chin=700, data=d, tokens=3) for d in DATA_KINDS]
+            shapes += [
+                replace(sparse, chin=deepest, chout=tout + 1, tokens=min(2, p["DatDepth"] // p["WtDepth"])),
+                replace(sparse, chin=step, chout=3, tokens=min(p["MaxToken"], p["DatDepth"] * p["Tin"] // step)),
+            ]
         aliases = (("residual",) if self.residual else ()) + (("bn",) if self.bn else ()) + (("both",) if self.residual else ())
         shapes += [replace(base, chin=64, chout=64, tokens=4, alias=a, data=d) for a in aliases for d in ("plain", "special")]
         return shapes
@@ -200,7 +221,7 @@ class MvmSource(Source):
             chin=s.chin, chout=s.chout, tokens=s.tokens, tblk=s.tblk, input=x, weights=weights, output=y,
             in_surface=rows * PIXEL_BYTES, in_line=int(rng.integers(0, 64)) * 64, out_surface=rows * PIXEL_BYTES,
             out_line=int(rng.integers(0, 64)) * 64, bn=bn, residual=residual, argmax=argmax, relu=s.relu, mul=s.mul,
-            onchip=ONCHIP_IN * chip_in | ONCHIP_OUT * chip_out | ONCHIP_SECOND * chip_second,
+            onchip=ONCHIP_IN * chip_in | ONCHIP_OUT * chip_out | ONCHIP_SECOND * chip_second, kept=s.kept,
         )  # fmt: skip
         fields = o.encode(device)
         if s.slices > 1:
@@ -213,7 +234,7 @@ class MvmSource(Source):
     def _weights(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place, blocks: list[Write]) -> int:
         """Place weights in every port: scales of the data's kind, random codes, noise in the padding."""
         p = device.parameters
-        size, channels = channel_bytes(device, s.chin, s.tblk), ceil_div(s.chout, p["Tout"])
+        size, channels = channel_bytes(device, s.chin, s.tblk, s.kept), ceil_div(s.chout, p["Tout"])
         if s.end == "hbm":
             at, fresh = min(device.memory["hbm"], 1 << p["Log2BankStep"]) - size * channels, True
         else:
@@ -226,7 +247,7 @@ class MvmSource(Source):
                 scales = ceil_div(ceil_div(n, s.tblk), 16) * BEAT_BYTES
                 kind = s.data if s.data in {"special", "tiny"} else "scale" if place.program else "plain"
                 bank[:, start : start + scales] = halves(rng, channels * scales // 2, kind).view(np.uint8).reshape(channels, scales)
-                start += scales + ceil_div(n, p["Tin"]) * p["Tin"] // 2
+                start += scales + BEAT_BYTES * sum(code_beats(device, n, s.kept))
             blocks.append(Write("hbm", at, bank.reshape(-1), port))
         return at
 
@@ -245,6 +266,7 @@ class MvmSource(Source):
             "aliasing": s.alias or "none",
             "on chip": "+".join(s.onchip) or "none",
             "slices": "several" if s.slices > 1 else "one",
+            **({"kept of 8": str(s.kept or "all")} if p["Sparse"] else {}),
         }
 
 

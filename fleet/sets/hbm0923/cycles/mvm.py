@@ -6,12 +6,14 @@ the weight buffer, the array. Outputs leave at one per cycle, and always as fast
     blocks  = ceil(CHout / Tout)         channels that a port delivers
     beats   = channel bytes / 32         cycles in which a port delivers one channel
     pixels  = ceil(CHin / 32)            DDR beats of a token
-    token   = ceil(CHin / 64)            cycles of the array for a token and a block: beats of 64 lanes
+    token   = ceil(CHin / 64)            cycles of the array for a token and a block: beats of 64 lanes; of sparse weights steps of
+                                         128 or 256 lanes, each a cycle longer under way
     chunk   = 4 to 32 tokens             loaded together, surface by surface: at most 32 beats of the array or 4 tokens; the
                                          last chunks shrink to single tokens
     load    = W * pixels + operands      cycles until the last activation; operands are the batch norm's words and the residual
                                          pixels that come before it
-    ring    = WtDepth * Tin / 64 + PortFifoDepth   weight beats that are fetched ahead
+    ring    = WtDepth * Tin / 64 + PortFifoDepth   weight beats that are fetched ahead; of sparse weights the ring of codes or that
+                                         of places is full first
 
 the first block ends soon after the load: of every chunk, the array processes the first token as its surfaces arrive, and the
 others after it. A block ends later if its weights are late: its first codes come after their scales, or its last codes (without
@@ -22,7 +24,7 @@ padding) limit it (`_block_behind_weights`, below "behind"). The streams end, co
     reads     W * pixels + all operands, with one residual pixel for each of the blocks that share it
 
 The cost is the latest of them, plus the indices of argmax, plus constants. If a residual's reads compete with those of activations,
-an instruction of up to `FOLLOWED` beats is simulated beat by beat instead (`mvm_followed`). tests/sets/hbm0923/test_timing.py
+a dense instruction of up to `FOLLOWED` beats is simulated beat by beat instead (`mvm_followed`). tests/sets/hbm0923/test_timing.py
 compares the model with the RTL.
 """
 
@@ -32,7 +34,16 @@ from typing import NamedTuple
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923.cycles.mvm_followed import FollowedPlan, Stream, last_issue
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import (
+    BEAT_BYTES,
+    BLOCK,
+    PIXEL_BYTES,
+    PIXEL_LANES,
+    MvmFields,
+    ceil_div,
+    code_beats,
+    step_inputs,
+)
 from fleet.sets.hbm0923.ranges import bn_bytes
 
 ARRAY_LANES = 64
@@ -49,6 +60,8 @@ PAGE = 4096
 """No burst crosses a multiple of this number of bytes."""
 MIN_GROUP = 32
 """Minimum number of inputs that share a scale."""
+PLACE_SHARE = 4
+"""The ring of places has a share of the beats of that of codes."""
 SCALES_FREED = 6
 """Cycles from a block's end to the first beat of the next block out of the ports, if its scales could not be read earlier."""
 LOAD_AHEAD, BN_RING, RESIDUAL_RING, RESIDUAL_LAG = 256, 32, 64, 24
@@ -131,9 +144,31 @@ def block_weights(device: Device, o: MvmFields) -> tuple[int, int]:
     p = device.parameters
     group = p["TgroupCh"]
     scales = ceil_div(ceil_div(min(o.chin, group), o.tblk), BEAT_BYTES // 2)
+    if o.kept:  # places come before the first codes; the last codes are all needed
+        return scales + 1, o.channel_bytes(device) // BEAT_BYTES
     rest = (o.chin - 1) % group + 1
     padding = ceil_div(rest, p["Tin"]) * p["Tin"] // ARRAY_LANES - ceil_div(rest, ARRAY_LANES)
-    return scales, channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES - padding
+    return scales, o.channel_bytes(device) // BEAT_BYTES - padding
+
+
+def array_steps(o: MvmFields) -> int:
+    """Return the cycles of the array for a token and a block of output channels."""
+    return ceil_div(o.chin, step_inputs(o.kept))
+
+
+def weight_ring(device: Device, o: MvmFields) -> int:
+    """Return the beats of a block's stream that a port fetches ahead, scales not counted."""
+    p = device.parameters
+    ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES
+    if o.kept:
+        codes, places = code_beats(device, p["TgroupCh"], o.kept)
+        ring = min(ring * (codes + places) // codes, ring // PLACE_SHARE * (codes + places) // places)
+    return ring + p["PortFifoDepth"]
+
+
+def way(o: MvmFields, constants: MvmConstants) -> int:
+    """Return the cycles around the streams: from start to the first request, and from the last step to the commit."""
+    return constants.start + constants.array + bool(o.kept) + constants.write
 
 
 def _block_behind_weights(device: Device, o: MvmFields, token: int) -> int:
@@ -195,18 +230,18 @@ def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS
     """Return the cycles from start to commit."""
     p = device.parameters
     blocks = ceil_div(o.chout, p["Tout"])
-    beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
-    token = ceil_div(o.chin, ARRAY_LANES)
+    beats = o.channel_bytes(device) // BEAT_BYTES
+    token = array_steps(o)
     pixels = o.tokens * o.in_surfaces
-    around = constants.start + constants.array + constants.write
+    around = way(o, constants)
     tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
-    if o.residual is not None and pixels + blocks * o.tokens * token <= FOLLOWED:
+    if o.residual is not None and not o.kept and pixels + blocks * o.tokens * token <= FOLLOWED:
         return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail
     first = max(first_block(o, pixels + operands_before(o, blocks), token), single_output(o, pixels))
     behind = constants.weights + _block_behind_weights(device, o, token)
     first = max(first, behind)
     array = first + (blocks - 1) * _block(device, o, token)
-    ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
+    ring = weight_ring(device, o)
     weights = max((blocks - 1) * beats + behind, first + (blocks - 1) * beats - ring + constants.weights)
     reads = pixels
     reads += bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0
@@ -215,6 +250,9 @@ def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS
 
 
 def mvm_macs(device: Device, o: MvmFields) -> tuple[int, int]:
-    """Return (useful, issued) multiply-accumulates."""
+    """Return (useful, issued) multiply-accumulates; of sparse weights those of the stored ones."""
     tin, tout = device.parameters["Tin"], device.parameters["Tout"]
-    return o.tokens * o.chin * o.chout, o.tokens * ceil_div(o.chin, tin) * tin * ceil_div(o.chout, tout) * tout
+    channels = ceil_div(o.chout, tout) * tout
+    if o.kept:
+        return o.tokens * ceil_div(o.chin * o.kept, BLOCK) * o.chout, o.tokens * array_steps(o) * ARRAY_LANES * channels
+    return o.tokens * o.chin * o.chout, o.tokens * ceil_div(o.chin, tin) * tin * channels

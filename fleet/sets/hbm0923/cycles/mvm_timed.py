@@ -31,17 +31,19 @@ from fleet.sdk.dram import BEAT_BYTES, Dram, dram
 from fleet.sdk.dram_phases import drawn_phase
 from fleet.sdk.dram_port import clocks_a_batch, clocks_a_beat
 from fleet.sets.hbm0923.cycles.mvm import (
-    ARRAY_LANES,
     CONSTANTS,
     LOAD_AHEAD,
+    array_steps,
     block_weights,
     chunks,
     first_block,
     mvm_cycles,
     operands_before,
     single_output,
+    way,
+    weight_ring,
 )
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div
 from fleet.sets.hbm0923.ranges import bn_bytes
 
 SETS, SETS_OF_LONG = 256, 64
@@ -242,12 +244,12 @@ def timed_cycles(device: Device, o: MvmFields) -> int:
     hbm, ddr = (port_rates(dram(device, space), device.clock_mhz) for space in ("hbm", "ddr"))
     source, destination, second = o.spaces
     blocks = ceil_div(o.chout, p["Tout"])
-    beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES["hbm"]
+    beats = o.channel_bytes(device) // BEAT_BYTES["hbm"]
     needs = (beats, *block_weights(device, o))
-    token = ceil_div(o.chin, ARRAY_LANES)
+    token = array_steps(o)
     sets = SETS if blocks * beats <= FOLLOWED_BURSTS * BURST else SETS_OF_LONG
     first = _loads(o, dram(device, "ddr"), device.clock_mhz, token, blocks, sets)
-    ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES + p["PortFifoDepth"]
+    ring = weight_ring(device, o)
     array = np.array(
         _streams(hbm, p["HbmPorts"], p["PortFifoDepth"], ring, blocks, needs, o.tokens, token, tuple(float(x) for x in first))
     )
@@ -259,7 +261,7 @@ def timed_cycles(device: Device, o: MvmFields) -> int:
     turns = writes / ddr.batch * ddr.turn if residual else 0  # else few reads are left besides the writes
     bus = ddr.first + ((reads + writes) * ddr.beat + turns) / (1 - ddr.refresh / ddr.every) if reads + writes else 0
     tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
-    around = CONSTANTS.start + CONSTANTS.array + CONSTANTS.write
+    around = way(o, CONSTANTS)
     ideal = mvm_cycles(device, o) - around - tail  # the limit with ideal memory applies here too
     streams = float(np.maximum(array, max(bus, ideal)).mean())
     # Indices are in DDR. CONSTANTS.write contains one cycle of an ideal memory's answer.

@@ -19,6 +19,7 @@ from fleet.sdk.native import Target, compile_library, target
 from fleet.sets.hbm0923.kernel._sizes import CHANNELS, DIGITS, UNIT
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import feature_hull
+from fleet.sets.hbm0923.weights import dense_ports
 
 _HERE = Path(__file__).resolve().parent
 _SOURCES = tuple(_HERE / f"{name}.py" for name in ("_sizes", "_lanes", "_split", "_product", "_trees"))
@@ -89,8 +90,7 @@ def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArra
     start, end = feature_hull(o.input, o.in_surfaces, o.in_surface, o.tokens)
     x = memory.view(o.spaces[0], start, end - start)
     size = channel_bytes(device, o.chin, o.tblk)
-    stream = o.channels_per_port(device) * size
-    ports = [memory.view("hbm", o.weights, stream, port) for port in range(device.parameters["HbmPorts"])]
+    ports = dense_ports(device, o, memory)
     units, all_units = o.tblk // UNIT, ceil_div(o.chin, UNIT)
     # Allocate for the worst case; untouched pages take no memory.
     digits = np.empty(DIGITS * o.tokens * all_units * UNIT, np.int8)

@@ -15,13 +15,14 @@ from fleet.sdk.tasks import OnChipRoom, Packing, Quantiser, TaskCall, TaskOperan
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
 from fleet.sets.hbm0923.numerics.act_tables import act_table
-from fleet.sets.hbm0923.options import group_of
+from fleet.sets.hbm0923.options import group_of, kept_of
 from fleet.sets.hbm0923.patterns import LEVELS
+from fleet.sets.hbm0923.sparse import pruned
 from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary
 from fleet.sets.hbm0923.tasks.operands import known, refused
 from fleet.sets.hbm0923.tasks.vectors import is_layer_norm
 from fleet.sets.hbm0923.units.act import SEGMENTS, TABLE_BYTES
-from fleet.sets.hbm0923.weights import pack_bn, pack_weights
+from fleet.sets.hbm0923.weights import pack_bn, pack_matrix
 
 Banks = Sequence[np.ndarray]
 
@@ -57,16 +58,17 @@ def _weights(use: Use) -> Packing:
     if use.operand.space != "hbm" or len(use.shape) != 2:
         raise refused(use.call, f"weights {list(use.shape)} in {use.operand.space}, expected (CHin, CHout) in hbm")
     (chin, chout), device = use.shape, use.device
-    group = group_of(device, use.options)
-    size = channel_bytes(device, chin, group) * ceil_div(chout, device.parameters["Tout"])
+    group, kept = group_of(device, use.options), kept_of(device, use.options, use.operand.name)
+    size = channel_bytes(device, chin, group, kept) * ceil_div(chout, device.parameters["Tout"])
 
     def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
         if array.shape != (chin, chout):
             raise ModelError(f"shape {list(array.shape)}, expected {[chin, chout]}", where=use.where)
         codes, scales = quantised(array, group, LEVELS)
-        return pack_weights(device, codes, scales, group)
+        return pack_matrix(device, pruned(codes, array, kept) if kept else codes, scales, group, kept)
 
-    return Packing(f"int4 in groups of {group}", OnChipRoom(size), (chin, chout), pack, group)
+    what = f", {kept} of 8 kept" if kept else ""
+    return Packing(f"int4 in groups of {group}{what}", OnChipRoom(size), (chin, chout), pack, group, kept=kept)
 
 
 def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:

@@ -59,9 +59,9 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
         residual=None if residual is None else residual.address,
         argmax=as_int(call.results[1].address) if argmax else None,
         relu=flag(call, "relu"), mul=residual is not None and flag(call, "res_mul"),
-        onchip=x.onchip + 2 * y.onchip + 4 * (residual is not None and residual.onchip),
+        kept=weights.kept, onchip=x.onchip + 2 * y.onchip + 4 * (residual is not None and residual.onchip),
     )  # fmt: skip
-    tile = tile_tokens(device, chin, argmax=False)
+    tile = tile_tokens(device, chin, weights.kept, argmax=False)
     if tile < 1:
         words = ceil_div(chin, device.parameters["Tin"])
         raise refused(
@@ -70,7 +70,7 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
     if most(device, x.tokens) <= tile:
         context.emit(instruction, whole.encode(device))
         return
-    tile = tile_tokens(device, chin, argmax=True) or tile if argmax else tile
+    tile = tile_tokens(device, chin, weights.kept, argmax=True) or tile if argmax else tile
     with context.loop("tile", ceil_div_of(x.tokens, tile)) as index:
         _emit_tile(context, instruction, whole, x.tokens, index, tile)
 

@@ -155,9 +155,10 @@ class Compiled:
             save_onnx(self.onnx(), path, external=external_data)
         elif stage == "riscv-asm" and path.suffix == ".elf":
             from fleet.targets.riscv.compile import compile_riscv
+            from fleet.targets.riscv.executable import save_executable
             from fleet.targets.riscv.prepare import prepared
 
-            compile_riscv(prepared(self.program)).save(path)
+            save_executable(compile_riscv(prepared(self.program), keep_tensors=False), path)
         elif stage in ("accel-regs", "accel-aux"):
             from fleet.targets.accel.emit import write_stream
 

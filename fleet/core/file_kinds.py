@@ -82,7 +82,7 @@ _KINDS: Mapping[str, FileKind] = {
         FileKind("case", "a case of the regression", hint="fleet case run {path}"),
         FileKind("instruction-set", "a description of an instruction set", hint="fleet isa check {path}"),
         FileKind("set-folder", "a folder with an instruction set", hint="fleet isa check {path}"),
-        FileKind("mlir", "MLIR text", hint="export ONNX where it was made; fleet writes MLIR and reads none"),
+        FileKind("mlir", "MLIR text", hint="name it {stem}.mlir"),
         FileKind(
             "pytorch",
             "a PyTorch file",

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
@@ -39,7 +39,7 @@ from fleet.frontend.reading.module import SourceModule, parse, source_text
 from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.values import Broken, CallFrame, SourceFunction, TracedArray, Value
-from fleet.ir.dialect import has_effects
+from fleet.ir.dead import drop_dead
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.types import tensor_type
@@ -257,7 +257,7 @@ def assemble(
     outputs, values = returned
     block.add_op(ReturnOp(*values))
     domain.builder.identify(final_values(variables))
-    _drop_dead(block)
+    drop_dead(block)
     if sum(1 for _ in block.ops) > MAX_USED:
         what = f"the program has more than {MAX_USED} operations"
         raise SourceError(what, where=source.name, hint="shorten loops, or compute with larger arrays", code="F604")
@@ -268,17 +268,6 @@ def assemble(
     kept = Weights({**bound, **entries}) if entries else bound
     program = Program(ir, (*arguments, *added), kept, tuple(outputs), source.text, source.name, symbols)  # pyright: ignore[reportArgumentType]
     return check_results(canonicalise(program, copy=False))
-
-
-def _drop_dead(block: Block) -> None:
-    """Remove operations whose results nothing uses, so that no array is kept for them."""
-    op: Operation | None = block.last_op
-    while op is not None:
-        before = op.prev_op
-        if not isinstance(op, ReturnOp) and not has_effects(op) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
-        op = before
 
 
 def _evaluate(

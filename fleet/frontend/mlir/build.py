@@ -17,7 +17,8 @@ from fleet.frontend.mlir.text import MlirText
 from fleet.ir.arguments import append_argument
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, has_effects, kind_of
+from fleet.ir.dead import drop_dead
+from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
@@ -192,7 +193,7 @@ class MlirBuild:
             if isinstance(owner, FleetOp) and not isinstance(owner, ConstantOp):
                 owner.describe(id=self._taken.unique(wanted), var=wanted, at=getattr(owner.properties.get("at"), "data", None))
         self.block.add_op(ReturnOp(*values))
-        _drop_dead(self.block)
+        drop_dead(self.block)
         types = ([v.type for v in self.block.args], [v.type for v in values])
         module = ModuleOp([FuncOp(name, types, Region(self.block))])
         program = Program(module, tuple(self.arguments), self.weights, tuple(outputs), "", self.text.name, symbols)
@@ -206,16 +207,6 @@ def _finite(array: np.ndarray) -> bool:
 def _least(a: MlirArray, operands: Sequence[MlirArray]) -> bool:
     """Return whether an array of one element adds no dimension to the result."""
     return a.rank <= max((o.rank for o in operands if o is not a), default=0)
-
-
-def _drop_dead(block: Block) -> None:
-    op: Operation | None = block.last_op
-    while op is not None:
-        before = op.prev_op
-        if not isinstance(op, ReturnOp) and not has_effects(op) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
-        op = before
 
 
 def _hint(value: SSAValue, name: str) -> None:

@@ -184,6 +184,7 @@ INNER = {
         "arrays": {"reading"},
         "python": {"arrays", "reading"},
         "onnx": set(),
+        "mlir": {"live"},
         "live": {"python", "arrays", "reading"},
     },
     "report": {

@@ -12,7 +12,9 @@ from pathlib import Path
 import click
 
 from fleet.cli.main import run_command
+from fleet.cli.outputs import print_outputs
 from fleet.cli.running.compiling import CompileRequest, execute
+from fleet.cli.running.stored import is_stored, run_stored
 from fleet.compiler import BACKENDS
 from fleet.errors import FleetError
 
@@ -51,10 +53,18 @@ def command(
     opt: bool,
     vm: bool,
 ) -> int:
-    """Compile FILE (a script, or path.py:function) and run it."""
+    """Compile FILE (a script, or path.py:function) and run it; a .fbc or .elf file that was written before only runs."""
     if stop and emit and stop != emit:
         raise FleetError(f"--compile-to {stop} beside another --emit flag", where="fleet_compiler_cli", hint="name one stage")
     stage = stop or emit
+    if is_stored(file):
+        if stage or out or validation or dumps or before or after or runner != "vm" or backend != "python":
+            raise FleetError("is compiled already, and only runs", where=file, hint="name the source for a stage or another run")
+        if not only_compile:
+            done = run_stored(file, None, None)
+            click.echo(done.printed, nl=False)
+            print_outputs(done.outputs)
+        return 0
     if out is not None and stage is None:
         stage = "bc"
     return execute(

@@ -60,9 +60,9 @@ def find_target(name: str, engine: str | None = None) -> str:
 
 @lru_cache(maxsize=1)
 def _devices() -> tuple[str, ...]:
-    from fleet.isa.registry import instruction_sets
+    from fleet.isa.registry import device_names
 
-    return tuple(name for s in instruction_sets().values() for name in s.devices)
+    return device_names()
 
 
 class Executable(ABC):
@@ -192,6 +192,12 @@ def _kernel_engine(name: str) -> KernelEngine:
     return cuda.ENGINE if name == "cuda" else opencl.ENGINE
 
 
+def _place(device: str) -> str:
+    """Return what runs a device of the source; "hbm_small/rtl" names the engine of an accelerator, too."""
+    name, slash, engine = device.partition("/")
+    return find_target(name, engine if slash else None)
+
+
 class _Mixed(Executable):
     """A program whose source places parts of it (`fleet.device`); the rest is on the function's own target."""
 
@@ -201,9 +207,7 @@ class _Mixed(Executable):
         from fleet.transforms.sections import HOST, sections_of
 
         self._divided = sections_of(program)
-        self._codes = [
-            executable(s.part.program, target if s.device == HOST else find_target(s.device)) for s in self._divided.sections
-        ]
+        self._codes = [executable(s.part.program, target if s.device == HOST else _place(s.device)) for s in self._divided.sections]
         self._prints = any(isinstance(op, PrintOp) for op in program.operations())
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +62,11 @@ def engine_of(backend: str) -> str:
 
 def source_stage(stage: str, spec: str) -> str:
     """Return one of `SOURCE_STAGES` of a model's file. Raises SourceError."""
-    from fleet.frontend.source import is_onnx, source_text
+    from fleet.frontend.source import is_mlir, is_onnx, source_text
 
-    if is_onnx(spec):
+    if is_onnx(spec) or is_mlir(spec):
         hint = f"stages of every model are {', '.join(s for s in STAGES if s not in SOURCE_STAGES)}"
-        raise FleetError(f"an ONNX model has no {stage}", where=spec, hint=hint)
+        raise FleetError(f"an {'ONNX' if is_onnx(spec) else 'MLIR'} model has no {stage}", where=spec, hint=hint)
 
     path = spec if spec.endswith(".py") else spec.rpartition(":")[0] or spec
     return text_stage(stage, source_text(path), path)
@@ -138,6 +139,8 @@ class Compiled:
 
         A header (hpp) comes with the files of its parameters and an object with the host's computations; see `HostSource.files`.
 
+        A .mlir file comes with all weights in a .npz beside it if the source makes some of them itself.
+
         external_data: of an ONNX model, whether its weights go into "NAME.data" beside it; always so from 1 GiB on.
 
         Returns:
@@ -155,9 +158,10 @@ class Compiled:
             save_onnx(self.onnx(), path, external=external_data)
         elif stage == "riscv-asm" and path.suffix == ".elf":
             from fleet.targets.riscv.compile import compile_riscv
+            from fleet.targets.riscv.executable import save_executable
             from fleet.targets.riscv.prepare import prepared
 
-            compile_riscv(prepared(self.program)).save(path)
+            save_executable(compile_riscv(prepared(self.program), keep_tensors=False), path)
         elif stage in ("accel-regs", "accel-aux"):
             from fleet.targets.accel.emit import write_stream
 
@@ -172,9 +176,25 @@ class Compiled:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(file, data)
             return source.kernels[1]
+        elif stage in ("mlir", "ir") and path.suffix == ".mlir":
+            write_atomically(path, self.text(stage).encode())
+            if self._made():
+                buffer = BytesIO()
+                np.savez(buffer, **self.program.weights)  # pyright: ignore[reportArgumentType]
+                write_atomically(path.with_suffix(".npz"), buffer.getvalue())
         else:
             write_atomically(path, self.text(stage, device=device, lowering=lowering).encode(errors="replace"))
         return {}
+
+    def _made(self) -> bool:
+        """Return whether the source makes weights of the program itself, which nobody else has."""
+        from fleet.frontend.source import signature
+
+        try:
+            known = {a.name for a in signature(self.spec)}
+        except FleetError:  # a function of a running program, or a stored model
+            known = set[str]()
+        return any(a.kind == "weight" and a.name not in known for a in self.program.arguments)
 
     def run(self, engine: str = "vm", inputs: Mapping[str, np.ndarray] | None = None, **options: Any) -> Trace:
         """Run on an engine. options: the fields of `RunOptions`. Raises what the engine raises, including SetupError.

@@ -67,7 +67,12 @@ _KINDS: Mapping[str, FileKind] = {
         FileKind("language-model", "a language model's folder", hint='ask it: fleet generate --model {path} --prompt "..."'),
         FileKind("bytecode", "a bytecode file of fleet", hint="name it {stem}.fbc"),
         FileKind("stream", "an accelerator's instruction stream", hint="`fleet inspect {path}` shows it"),
-        FileKind("elf", "an ELF file", hint="`fleet run --engines riscv` compiles and runs the model itself"),
+        FileKind(
+            "bytecode-text", "bytecode as text", hint="what runs is a file: fleet compile --emit bytecode MODEL -o {stem}.fbc"
+        ),
+        FileKind("assembler", "RISC-V assembler", hint="what runs is a file: fleet compile --emit riscv-asm MODEL -o {stem}.elf"),
+        FileKind("llvm", "LLVM IR", hint="what runs is a file: fleet compile --emit riscv-asm MODEL -o {stem}.elf"),
+        FileKind("elf", "an ELF file", hint="name it {stem}.elf if `fleet compile --emit riscv-asm` wrote it; fleet runs no other"),
         FileKind("npz", "NumPy arrays (.npz)", hint="arrays are given with --weights and --input, behind a model"),
         FileKind("npy", "a NumPy array (.npy)", hint="arrays are given with --weights and --input, behind a model"),
         FileKind("result", "a stored result of fleet", hint="fleet report {path}"),
@@ -77,7 +82,7 @@ _KINDS: Mapping[str, FileKind] = {
         FileKind("case", "a case of the regression", hint="fleet case run {path}"),
         FileKind("instruction-set", "a description of an instruction set", hint="fleet isa check {path}"),
         FileKind("set-folder", "a folder with an instruction set", hint="fleet isa check {path}"),
-        FileKind("mlir", "MLIR text", hint="export ONNX where it was made; fleet writes MLIR and reads none"),
+        FileKind("mlir", "MLIR text", hint="name it {stem}.mlir"),
         FileKind(
             "pytorch",
             "a PyTorch file",
@@ -159,6 +164,13 @@ _BY_NAME: Mapping[str, str] = {
     ".py": "python", ".toml": "toml", ".json": "json", ".rdl": "instruction-set", ".mlir": "mlir",
 }  # fmt: skip
 """File suffix -> kind, for files whose bytes leave it open."""
+
+_WRITTEN: Mapping[str, tuple[str, ...]] = {
+    "bytecode-text": ("bytecodemodule(",),
+    "assembler": (".attribute", ".text", ".file"),
+    "llvm": ("; moduleid", "target triple =", "target datalayout ="),
+}
+"""Kind of a text of fleet that does not run -> what it begins with, in small letters."""
 
 _STORED: Mapping[str, str] = {
     "result.json": "result", "generation.json": "generation", MODEL_BUNDLE: "bundle", "stream.json": "stored-stream",
@@ -324,6 +336,9 @@ def _of_text(text: str, path: Path) -> str:
         return "instruction-set"
     if suffix == ".mlir" or begin.startswith(("module @", "module {", "module attributes", "#loc")):
         return "mlir"
+    for name, words in _WRITTEN.items():
+        if begin.startswith(words):
+            return name
     if begin.startswith(("{", "[")) and suffix != ".toml":
         return _STORED.get(path.name, "json")
     if suffix == ".toml":

@@ -3,6 +3,7 @@
 What is compared with what:
   vm-vs-cpython     bound   the golden against NumPy itself (each engine that runs the source); classes must agree
   <float>-vs-vm     bound   riscv and each other engine off the accelerator; classes must agree
+  mixed-vs-vm       info    with parts on accelerators: what the mixture loses; each part is then compared as a model of its own
   vm-rounded-vs-vm  info    the cost of the device's weights: the quantisation error
   iss-vs-vm-rounded bound   the cost of the device's arithmetic
   iss-vs-vm         info    both together
@@ -31,6 +32,7 @@ from fleet.core.version import __version__
 from fleet.cosim.comparisons import ComparisonSession
 from fleet.cosim.device_figures import device_figures, device_hash, hardware_hash
 from fleet.cosim.identity import ContentHashes, arrays_hash, bench_hash, provenance, software_hash, text_hash
+from fleet.cosim.mixed_parts import compare_parts, on_accelerators
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import ROUNDED, CosimResult
@@ -97,6 +99,7 @@ class _Run:
         self.comparisons: list[Comparison] = []
         self.tasks: list[TaskMetric] = []
         self.arrays: dict[str, np.ndarray] = {}
+        self.reasons: list[str] = []
         self.stream: CompiledStream | None = None
         self.session: ComparisonSession | None = None
 
@@ -115,12 +118,37 @@ class _Run:
             self._accelerator(accelerated)
         for name in others:
             self._engine(name, True)
-            self._compare(name, "vm", lambda s, ref, other: s.against_golden(ref, other))
+            self._other(name)
         for name in accelerated:
             if name != "iss":
                 self._engine(name, True)
                 self._compare(name, "iss", lambda s, ref, other: s.bits(ref, other))
         return self._result()
+
+    def _other(self, name: str) -> None:
+        """Compare an engine off the accelerator with the golden; of parts on accelerators each by itself."""
+        trace = self._trace(name)
+        if trace is None or not trace.complete or self.known[name].target != "mixed" or not on_accelerators(self.program):
+            self._compare(name, "vm", lambda s, ref, other: s.against_golden(ref, other))
+            return
+        self._compare(name, "vm", lambda s, ref, other: s.mixture(ref, other))
+        found, reasons = compare_parts(self.program, self.inputs, trace, self._part)
+        self.comparisons += found
+        self.reasons += reasons
+        for comparison in found:
+            if self.options.on_comparison is not None:
+                self.options.on_comparison(comparison)
+
+    def _part(
+        self, program: Program, inputs: Mapping[str, np.ndarray], engines: Sequence[str], device: str | None, number: int
+    ) -> tuple[CosimResult, Mapping[str, Trace]]:
+        """Co-simulate a part of the program."""
+        traces: dict[str, Trace] = {}
+        options = replace(
+            self.options, device=device, metric=None, waivers={}, workdir=self.folder / "parts" / str(number), on_engine=None,
+            on_comparison=None, on_trace=traces.__setitem__,
+        )  # fmt: skip
+        return cosim(program, inputs, None, engines, options), traces
 
     def _accelerator(self, accelerated: Sequence[str]) -> None:
         """Compile; run and compare the rounded golden and the functional model."""
@@ -256,7 +284,7 @@ class _Run:
         )  # fmt: skip
 
     def _verdict(self, runs: Sequence[EngineRun]) -> tuple[Verdict, list[str]]:
-        reasons = [f"{run.name} did not run: {run.error}" for run in runs if run.status == "failed"]
+        reasons = [f"{run.name} did not run: {run.error}" for run in runs if run.status == "failed"] + self.reasons
         reasons += [f"{c.name}: {reason}" for c in self.comparisons if c.verdict not in _NO_DIFFERENCE for reason in c.reasons]
         for task in self.tasks:
             if task.must_agree and task.flips and not self._held(task):

@@ -74,6 +74,15 @@ class ComparisonSession:
         question = f"Does {other.engine} compute what the golden computes, within float rounding?"
         return self._float(f"{other.engine}-vs-{golden.engine}", question, golden, other, of_source=False)
 
+    def mixture(self, golden: Trace, mixed: Trace) -> Compared:
+        """Measure what a mixture with parts on accelerators loses: weights and arithmetic of all parts together."""
+        question = "How far is the mixture from the model? (its parts are compared one by one)"
+        shown = _with_outputs(mixed, self.program)
+        spec = replace(
+            self._spec("info", question, self.program, golden, shown, fates_of(self.program, mixed)), missing_is_failure=False
+        )
+        return compare_values(spec, golden, shown, self.program, same_program=False)
+
     def _float(self, name: str, question: str, reference: Trace, other: Trace, *, of_source: bool) -> Compared:
         """of_source: whether the reference runs the user's source: it prints the same, and shows its variables alone."""
         spec = ValueComparison(

@@ -32,7 +32,7 @@ from fleet.isa.memory import as_bytes
 from fleet.targets.printed import printed
 from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.elf import Symbol, read_image
-from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
+from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault, checks_of
 from fleet.targets.riscv.isa import Isa, find_isa
 from fleet.targets.riscv.plan import HELD, Buffer, MemoryPlan
 
@@ -252,7 +252,9 @@ def explained(
     fault = symbols[FAULT_SYMBOL].address
     code, value, bound = (int(word) for word in np.frombuffer(machine.read(fault, 24), "<i8"))
     if error.trapped and code in {int(f) for f in RuntimeFault if f}:
-        return ModelError(f"{name}: {RuntimeFault(code).message(value, bound, program)}", where=where, hint="check the input data")
+        return ModelError(
+            f"{name}: {RuntimeFault(code).message(value, bound, checks_of(program))}", where=where, hint="check the input data"
+        )
     return EmulationError(
         f"{name} crashed on {engine}: {error.what}",
         where=where,

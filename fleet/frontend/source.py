@@ -1,7 +1,8 @@
 """A model written as plain NumPy Python source, read into a program. The file is parsed, never executed.
 
 A model is named "path.py:function" (arguments are its arrays) or "path.py" (a top-level script without arguments). The three
-functions that commands use, `load`, `signature` and `sample_inputs`, also take "path.onnx", which `fleet.frontend.onnx` reads.
+functions that commands use, `load`, `signature` and `sample_inputs`, also take "path.onnx", which `fleet.frontend.onnx` reads, and
+"path.mlir" or "path.mlir:function", which `fleet.frontend.mlir` reads.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from dataclasses import replace
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.arrays.builder import MAX_USED, Builder
 from fleet.frontend.arrays.tracing import Tracing, final_values
 from fleet.frontend.live.arguments import bound_arguments, check_finite, declared
+from fleet.frontend.mlir import entry as mlir
+from fleet.frontend.mlir.choice import is_mlir
 from fleet.frontend.onnx import entry
 from fleet.frontend.onnx.choice import is_onnx
 from fleet.frontend.python.calls import returned
@@ -36,7 +39,7 @@ from fleet.frontend.reading.module import SourceModule, parse, source_text
 from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.values import Broken, CallFrame, SourceFunction, TracedArray, Value
-from fleet.ir.dialect import has_effects
+from fleet.ir.dead import drop_dead
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.types import tensor_type
@@ -76,6 +79,8 @@ def load(
     del seed
     if is_onnx(spec):
         return entry.load(spec, weights, inputs, dynamic=dynamic)
+    if is_mlir(spec):
+        return mlir.load(spec, weights, inputs, dynamic=dynamic)
     module, function_name = open_source(spec)
     try:
         return _load(module, function_name, spec, weights, inputs, dynamic)
@@ -89,6 +94,8 @@ def signature(spec: str) -> list[Declared]:
     """The declared arguments of a model (name, dtype, dims, optional), without any array. Raises SourceError."""
     if is_onnx(spec):
         return entry.signature(spec)
+    if is_mlir(spec):
+        return mlir.signature(spec)
     module, function_name = open_source(spec)
     return [] if function_name is None else declared(module, module.functions[function_name])
 
@@ -101,8 +108,8 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     """
     if is_onnx(spec):
         return entry.sample_inputs(spec, batch=batch, seed=seed)
-    module, _ = open_source(spec)
     arguments = signature(spec)
+    where = spec if is_mlir(spec) else open_source(spec)[0].source.name
     try:
         sizes = bind(arguments, {name: w.shape for name, w in weights.items()})
     except DeclarationError as error:
@@ -114,11 +121,11 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
             continue
         if a.dtype is None or a.dims is None:
             raise SourceError(
-                f'no data for "{a.name}", whose shape and dtype are not declared', where=module.source.name,
+                f'no data for "{a.name}", whose shape and dtype are not declared', where=where,
                 hint=f'give the input, or annotate it: {a.name}: "float32[N, 64]"',
             )  # fmt: skip
         shape = tuple(d if isinstance(d, int) else sizes.get(d, batch) for d in a.dims)
-        check_room(bytes_of(shape, np.dtype(np.float64)), f"a drawn {a.name}, {a.dtype}{list(shape)},", where=module.source.name)
+        check_room(bytes_of(shape, np.dtype(np.float64)), f"a drawn {a.name}, {a.dtype}{list(shape)},", where=where)
         found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
 
@@ -250,7 +257,7 @@ def assemble(
     outputs, values = returned
     block.add_op(ReturnOp(*values))
     domain.builder.identify(final_values(variables))
-    _drop_dead(block)
+    drop_dead(block)
     if sum(1 for _ in block.ops) > MAX_USED:
         what = f"the program has more than {MAX_USED} operations"
         raise SourceError(what, where=source.name, hint="shorten loops, or compute with larger arrays", code="F604")
@@ -261,17 +268,6 @@ def assemble(
     kept = Weights({**bound, **entries}) if entries else bound
     program = Program(ir, (*arguments, *added), kept, tuple(outputs), source.text, source.name, symbols)  # pyright: ignore[reportArgumentType]
     return check_results(canonicalise(program, copy=False))
-
-
-def _drop_dead(block: Block) -> None:
-    """Remove operations whose results nothing uses, so that no array is kept for them."""
-    op: Operation | None = block.last_op
-    while op is not None:
-        before = op.prev_op
-        if not isinstance(op, ReturnOp) and not has_effects(op) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
-        op = before
 
 
 def _evaluate(

@@ -25,12 +25,12 @@ _TOKENS = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+
 """Comments, whole strings, and the quote of a string that does not end on its line."""
 
 
-def _check_strings(text: str, name: str) -> None:
+def check_strings(text: str, name: str, kind: str = "IR of this project") -> None:
     """Refuses a string that does not end: the parser's lexer would take exponential time to find that out."""
     for token in _TOKENS.finditer(text):
         if token.group() == '"':
             line = text.count("\n", 0, token.start()) + 1
-            raise ModelError("not IR of this project (a string that does not end)", where=f"{name}:{line}")
+            raise ModelError(f"not {kind} (a string that does not end)", where=f"{name}:{line}")
 
 
 def parse_ir(text: str, name: str = "<ir>", dialects: Sequence[Dialect] = ()) -> ModuleOp:
@@ -38,7 +38,7 @@ def parse_ir(text: str, name: str = "<ir>", dialects: Sequence[Dialect] = ()) ->
 
     dialects: what there is in it besides `fleet`.
     """
-    _check_strings(text, name)
+    check_strings(text, name)
     context = Context()
     for dialect in (Builtin, Func, FLEET, *dialects):
         context.load_dialect(dialect)

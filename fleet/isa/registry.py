@@ -64,6 +64,11 @@ def load_one(name: str) -> InstructionSet:
     return _load(entry_point(name))
 
 
+def device_names() -> tuple[str, ...]:
+    """Return the devices of the installed instruction sets."""
+    return tuple(name for s in instruction_sets(tell=False).values() for name in s.devices)
+
+
 def find_device(name: str) -> tuple[InstructionSet, Device]:
     """The device of that name and its instruction set; "hbm_small@Tin=128" is a variant (`fleet.isa.variants`).
 

@@ -11,6 +11,8 @@ import pytest
 import fleet
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
+from fleet.cosim.request import known_engines
+from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.gpu.opencl import ENGINE as OPENCL
@@ -86,7 +88,85 @@ def test_other_engines_run_such_a_model_as_if_it_said_nothing(tmp_path: Path) ->
             np.testing.assert_array_equal(found[name], array)
 
 
-def test_an_accelerator_is_left_to_its_own_engines(tmp_path: Path) -> None:
-    model = compiled(tmp_path, MODEL.replace("gpu", "hbm_small"))
-    with pytest.raises(DeviceError, match="the source places a part on hbm_small; on this engine these are devices: host, cpu"):
-        ENGINE.run(model.program, model.inputs, RunOptions())
+BLOCK = Path(__file__).parents[2] / "examples" / "heterogeneous" / "model.py"
+DATA = DataProvenance("real", 1, None, None, None)
+
+
+def placed(folder: Path, device: str = "hbm_small") -> fleet.Compiled:
+    (folder / "block.py").write_text(BLOCK.read_text().replace("hbm_small", device))
+    return fleet.compile(f"{folder}/block.py:forward", batch=4)
+
+
+def compared(model: fleet.Compiled) -> CosimResult:
+    options = CosimOptions(model.spec, DATA, engines=dict(known_engines(CosimOptions(model.spec, DATA))))
+    return cosim(model.program, model.inputs, None, ["vm", "mixed"], options)
+
+
+def test_attention_on_the_accelerator_is_compared_as_the_accelerator_is(tmp_path: Path) -> None:
+    """The example: each part is held by the comparison of its own engine; the whole is measured."""
+    model = placed(tmp_path)
+    result = compared(model)
+    assert result.verdict == "pass", result.reasons
+    rows = {c.name: c for c in result.comparisons}
+    kinds = {name: c.kind for name, c in rows.items()}
+    assert kinds["mixed-vs-vm"] == "info"
+    assert kinds["mixed part 2 on hbm_small: iss-vs-vm-rounded"] == "bound"
+    assert kinds["mixed part 2 on hbm_small: vm-rounded-vs-vm"] == "info"
+    assert kinds["mixed part 1 on riscv: riscv-vs-vm"] == kinds["mixed part 4 on riscv: riscv-vs-vm"] == "bound"
+    assert kinds["mixed part 5 on host: llvm-cpu-vs-vm"] == "bound"
+    assert all(c.elements > 0 for c in result.comparisons)
+    assert len(rows["mixed part 2 on hbm_small: iss-vs-vm-rounded"].operations) == 5
+    copies = [line for line in model.text("placed").splitlines() if line.startswith("copy")]
+    assert copies[:2] == ["copy y from riscv to hbm_small as %y_in", "copy y.1 from hbm_small to host as %y_1_in"]
+
+
+@pytest.mark.parametrize("device", ["hbm_small", "riscv", "host"])
+def test_a_part_of_the_mixture_that_is_wrong_is_found(device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fleet.engines.mixed import engine
+
+    right = engine._run
+
+    def wrong(where, program, given, options):
+        trace = right(where, program, given, options)
+        if where == device:
+            trace.outputs = {n: t * np.float32(1.0000002) for n, t in trace.outputs.items()}
+        return trace
+
+    monkeypatch.setattr(engine, "_run", wrong)
+    result = compared(placed(tmp_path))
+    assert result.verdict == "fail"
+    assert [r for r in result.reasons if f"on {device}: " in r and "computes of the same values" in r]
+
+
+def test_a_wrong_functional_model_is_found_in_its_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The part's own comparison, not only the repetition, says so: both runs are wrong alike."""
+    from fleet.engines.iss import IssEngine
+
+    right = IssEngine.run
+
+    def wrong(self, program, inputs, options):
+        trace = right(self, program, inputs, options)
+        trace.tensors = {n: t + np.asarray(0.5, t.dtype) if t.dtype.kind == "f" else t for n, t in trace.tensors.items()}
+        trace.outputs = {n: trace.tensors[n].astype(t.dtype) for n, t in trace.outputs.items()}
+        return trace
+
+    monkeypatch.setattr(IssEngine, "run", wrong)
+    result = compared(placed(tmp_path))
+    assert result.verdict == "fail"
+    assert [r for r in result.reasons if r.startswith("mixed part 2 on hbm_small: iss-vs-vm-rounded: ")]
+
+
+@pytest.mark.nightly
+def test_a_part_in_the_simulated_hardware_has_the_models_bits(tmp_path: Path) -> None:
+    result = compared(placed(tmp_path, "hbm_small/rtl"))
+    assert result.verdict == "pass", result.reasons
+    (row,) = [c for c in result.comparisons if c.name == "mixed part 2 on hbm_small/rtl: rtl-vs-iss"]
+    assert row.kind == "bits"
+    assert row.bytes > 0
+
+
+def test_a_place_that_is_none_is_named(tmp_path: Path) -> None:
+    for name in ("tpu", "hbm_small/cuda", "riscv/rtl"):
+        model = placed(tmp_path, name)
+        with pytest.raises(DeviceError, match=f"the source places a part on {name}; devices are host, cpu"):
+            ENGINE.run(model.program, model.inputs, RunOptions())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -20,8 +20,17 @@ if TYPE_CHECKING:
     from fleet.transforms.passes import Pass
     from fleet.transforms.pipeline import PassHooks
 
-_DUMPED: Mapping[str, str] = {"token": "token.txt", "ast": "ast.txt", "ir": "ir.mlir"}
-_DUMPED_LATER: Mapping[str, str] = {"mlir": "mlir.mlir", "vm": "vm.txt", "bytecode": "bytecode.txt"}
+_Files: TypeAlias = Sequence[tuple[str, str]]
+"""Pairs of a stage and a file's name."""
+_DUMPED: _Files = (("token", "token.txt"), ("ast", "ast.txt"), ("ir", "ir.mlir"))
+_DUMPED_LATER: _Files = (("mlir", "mlir.mlir"), ("vm", "vm.txt"), ("bytecode", "bytecode.txt"), ("bytecode", "bytecode.fbc"))
+_DUMPED_OF: Mapping[str, _Files] = {
+    "llvm-cpu": (("loops", "loops.mlir"), ("llvm", "llvm.ll")),
+    "riscv": (("loops", "loops.mlir"), ("llvm", "llvm.ll"), ("riscv-asm", "riscv.s"), ("riscv-asm", "riscv.elf")),
+    "opencl": (("loops", "loops.mlir"), ("opencl", "opencl.cl")),
+    "cuda": (("loops", "loops.mlir"), ("cuda", "cuda.cu")),
+}
+"""Engine of a back end -> the stages on its own way."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +103,9 @@ def execute(request: CompileRequest) -> int:
     if pipeline is not None:
         compiled = optimised(compiled, pipeline, _hooks(request, compiled.program))
         if request.dumps is not None:
-            _dump(compiled, {"ir": f"ir-{pipeline}.mlir"}, request.dumps)
+            _dump(compiled, (("ir", f"ir-{pipeline}.mlir"),), request.dumps)
     if request.dumps is not None:
-        _dump(compiled, _DUMPED_LATER, request.dumps)
+        _dump(compiled, (*_DUMPED_LATER, *_DUMPED_OF.get(engine, ())), request.dumps)
     if request.stage is not None:
         _stage(request, request.stage, compiled)
     elif not request.run and not request.validation:
@@ -184,8 +193,8 @@ def _compile_only(engine: str, compiled: Compiled) -> None:
         compiled.bytecode()
 
 
-def _dump(compiled: Compiled, names: Mapping[str, str], folder: Path) -> None:
-    for stage, name in names.items():
+def _dump(compiled: Compiled, files: _Files, folder: Path) -> None:
+    for stage, name in files:
         try:
             compiled.write(stage, folder / name)
         except FleetError as error:

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -15,12 +14,10 @@ import numpy as np
 from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options, say_widened
 from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
+from fleet.cli.running.stored import is_stored, on_the_vm, run_stored
 from fleet.core.files import write_atomically
 from fleet.cosim.models.loaded import load_model
 from fleet.errors import FleetError, SetupError
-
-if TYPE_CHECKING:
-    from fleet.targets.bytecode.module import ByteCodeModule
 
 _EPILOG = """\b
 Examples:
@@ -30,33 +27,8 @@ Examples:
   fleet run --profile examples/digits/model.py:forward --weights examples/digits/weights.npz
   fleet run model.onnx --input x.npz        (inputs by their names in the graph)
   fleet run model.fbc --input x.npz         (a file that `fleet compile --emit bytecode -o model.fbc` wrote)
+  fleet run model.elf --input x.npz         (a file that `fleet compile --emit riscv-asm -o model.elf` wrote, on an emulator)
 """
-
-
-def _bytecode(path: Path, input_path: Path | None, profile: bool, quiet: bool) -> dict[str, np.ndarray]:
-    from fleet.cosim.models.data import load_arrays
-    from fleet.targets.bytecode.module import ByteCodeModule
-
-    inputs = load_arrays(input_path, what="input") if input_path else {}
-    return _on_the_vm(ByteCodeModule.load(path), inputs, profile, quiet)
-
-
-def _on_the_vm(
-    module: ByteCodeModule, inputs: Mapping[str, np.ndarray], profile: bool, quiet: bool = False
-) -> dict[str, np.ndarray]:
-    """Run the module on the VM. profile: print its table on standard error; quiet: discard what the program prints."""
-    from fleet.targets.bytecode.profile import Profile
-    from fleet.targets.bytecode.vm import VM
-
-    found = Profile() if profile else None
-    outputs = VM(module, echo=_nothing if quiet else print).run(inputs, profile=found)
-    if found is not None:
-        click.echo(found.table(), err=True, nl=False)
-    return outputs
-
-
-def _nothing(*_values: object) -> None:
-    """Discard what a program prints, if the output is JSON."""
 
 
 @click.command(name="run", epilog=_EPILOG)
@@ -100,17 +72,23 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Run MODEL (path.py:function, path.py, or a .fbc bytecode file) on one engine and print its outputs."""
+    """Run MODEL (path.py:function, path.py, an ONNX file, or a .fbc or .elf file of fleet) on one engine, print its outputs."""
     if "," in engine:
         raise FleetError(f"one engine, not {engine}", where="--engines", hint="`fleet cosim` runs several and compares them")
-    counters: dict[str, float] = {}
+    counters: Mapping[str, float] = {}
     banner: str | None = None
-    if profile and engine != "vm":
+    chose = click.get_current_context().get_parameter_source("engine") is not click.core.ParameterSource.DEFAULT
+    if is_stored(model):
+        if weights is not None:
+            raise FleetError("has weights of its own", where=model, hint="leave --weights out")
+        done = run_stored(
+            model, engine if chose else None, input_path, profile=profile, quiet=as_json, emulator=riscv_emulator
+        )  # fmt: skip
+        engine, outputs, counters = done.engine, done.outputs, done.counters
+        if not as_json:
+            click.echo(done.printed, nl=False)
+    elif profile and engine != "vm":
         raise FleetError(f"engine {engine} has no profile of operations", where="--profile", hint="use --engines vm")
-    if model.endswith(".fbc"):
-        if engine != "vm":
-            raise FleetError(f"engine {engine} does not run bytecode files", where=model, hint="use --engines vm")
-        outputs = _bytecode(Path(model), input_path, profile, as_json)
     else:
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
@@ -130,7 +108,7 @@ def command(
         if profile:
             from fleet.targets.bytecode.convert import ByteCodeConverter
 
-            outputs = _on_the_vm(ByteCodeConverter(loaded.program).convert(), loaded.inputs, profile, as_json)
+            outputs = on_the_vm(ByteCodeConverter(loaded.program).convert(), loaded.inputs, profile, as_json)
             return _finish(outputs, {}, engine, banner, out, as_json)
         with ProgressLine(engine, enabled=not as_json) as progress:
             options = RunOptions(

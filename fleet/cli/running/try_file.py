@@ -165,11 +165,11 @@ class _Trial:
     def _second(self) -> str:
         """Return an installed engine that is independent of the golden."""
         from fleet.engines.registry import find_engine
-        from fleet.frontend.source import is_onnx
+        from fleet.frontend.source import is_mlir, is_onnx
 
         loaded = self.page.loaded
         assert loaded is not None
-        own = "onnxruntime" if is_onnx(loaded.spec) else "cpython"
+        own = "onnxruntime" if is_onnx(loaded.spec) else "riscv" if is_mlir(loaded.spec) else "cpython"
         for name in (own, "riscv"):
             try:
                 if find_engine(name).engine.available() is None:

@@ -1,26 +1,19 @@
-"""Engine `mixed`: `with fleet.device(...)` taken at its word, each part on an engine, tensors copied in between.
-
-Devices of instruction sets are not taken: their values are those of rounded weights, which engine `iss` is compared for.
-"""
+"""Engine `mixed`: `with fleet.device(...)` taken at its word: parts on engines and accelerators, tensors copied in between."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fleet.engines.base import RunOptions
+from fleet.engines.mixed.places import place_of
 from fleet.engines.registry import find_engine
 from fleet.engines.trace import Trace
 from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
-
-PLACES: Mapping[str, str] = {
-    "host": "llvm-cpu", "cpu": "llvm-cpu", "llvm-cpu": "llvm-cpu", "gpu": "opencl", "opencl": "opencl", "cuda": "cuda",
-    "riscv": "riscv", "aarch64": "aarch64", "vm": "vm", "python": "vm", "interp": "interp",
-}  # fmt: skip
-"""Device of the source -> engine. What has no machine code runs on the VM where the device is the host."""
 
 
 class MixedEngine:
@@ -36,7 +29,7 @@ class MixedEngine:
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Run every part on its engine, return one complete trace.
 
-        Raises DeviceError for a device that `PLACES` lacks, SetupError if its engine cannot run here, and what engines raise.
+        Raises DeviceError for a device that is not known, SetupError if its engine cannot run here, and what engines raise.
         """
         from fleet.targets.printed import printed
         from fleet.transforms.sections import sections_of
@@ -54,6 +47,7 @@ class MixedEngine:
         trace = Trace(self.name, program.hash, outputs, elapsed_s=sum(t.elapsed_s for t in traces))
         for part in traces:
             trace.tensors |= part.tensors
+        trace.tensors |= values  # as they went from part to part: an accelerator keeps its own dtype
         trace.counters = {"operations": float(sum(1 for _ in program.operations())), "parts": float(len(traces))}
         fates: dict[str, Any] = {}
         composites: list[Any] = []
@@ -72,12 +66,12 @@ class MixedEngine:
 
 
 def _run(device: str, program: Program, given: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-    if device not in PLACES:
-        hint = f"on this engine these are devices: {', '.join(PLACES)}; `--engines iss --device` compares an accelerator"
-        raise DeviceError(f"the source places a part on {device}", where=program.source_name, hint=hint)
-    engine = find_engine(PLACES[device]).engine
+    place = place_of(device, program)
+    engine = find_engine(place.engine).engine
     if missing := engine.available():
         raise SetupError(missing, where=f"device {device}")
+    if place.device is not None:
+        return engine.run(program, given, replace(options, device=place.device, workdir=None))
     try:
         return engine.run(program, given, options)
     except DeviceError:

@@ -23,7 +23,8 @@ from fleet.ir import dialect as d
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, has_effects, kind_of
+from fleet.ir.dead import drop_dead
+from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
@@ -294,7 +295,7 @@ class Build:
         for op in self._fresh:
             op.describe(id=self._taken.unique("constant"), at=self.where)
         self.block.add_op(ReturnOp(*values))
-        _drop_dead(self.block)
+        drop_dead(self.block)
         self._drop_unused()
         types = ([v.type for v in self.block.args], [v.type for v in values])
         module = ModuleOp([FuncOp("model", types, Region(self.block))])
@@ -328,16 +329,6 @@ def _plain(name: str) -> str:
 
 def _hint(value: SSAValue, name: str) -> None:
     value.name_hint = name if _PLAIN.match(name) else None
-
-
-def _drop_dead(block: Block) -> None:
-    op: Operation | None = block.last_op
-    while op is not None:
-        before = op.prev_op
-        if not isinstance(op, ReturnOp) and not has_effects(op) and not any(r.uses for r in op.results):
-            op.detach()
-            op.erase()
-        op = before
 
 
 def _folded(name: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> np.ndarray | None:

@@ -19,7 +19,7 @@ from fleet.ir.dialect import PrintOp, op_id
 from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.gpu.module import FAULT, SCRATCH, STOPPED, GpuArray, GpuKernel, GpuModule, HostComputation, KernelStep
 from fleet.targets.printed import show
-from fleet.targets.riscv.faults import RuntimeFault
+from fleet.targets.riscv.faults import RuntimeFault, checks_of
 from fleet.targets.riscv.plan import HELD
 from fleet.transforms.edit import text_of
 
@@ -101,7 +101,7 @@ class LoadedModule:
             return
         self._machine.launch(step.kernel, buffers)  # now the first item with a fault says which
         fault, value, bound = (int(word) for word in self._get(FAULT, 24).view(np.int64))
-        said = RuntimeFault(fault).message(value, bound, self.module.program)
+        said = RuntimeFault(fault).message(value, bound, checks_of(self.module.program))
         raise ModelError(f"operation {op_id(step.op)}: {said}", where=text_of(step.op, "at"), hint="check the input data")
 
     def _host(self, step: HostComputation, run: GpuRun) -> None:

@@ -21,7 +21,7 @@ from fleet.core.room import check_room
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
 from fleet.targets.host.kept import kept_code
-from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
+from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault, checks_of
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 from fleet.targets.schedule import USUAL, Schedule
 from fleet.transforms.passes import find_pass
@@ -95,7 +95,7 @@ class HostProgram:
         if words[0]:
             known = 0 <= words[3] < len(self.operations)
             operation, at = self.operations[words[3]] if known else ("an operation", None)
-            what = RuntimeFault(words[0]).message(words[1], words[2], self.program)
+            what = RuntimeFault(words[0]).message(words[1], words[2], checks_of(self.program))
             raise ModelError(f"operation {operation}: {what}", where=at, hint="check the input data")
 
     @cached_property

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IndexType,
     IntegerAttr,
+    StringAttr,
     UnregisteredOp,
 )
 from xdsl.dialects.linalg import ops as linalg
@@ -144,6 +145,7 @@ class MlirEmitter:
         loops: int,
         body: RegionBody,
         reduced: Sequence[int] = (),
+        doc: str | None = None,
     ) -> list[SSAValue]:
         """Append a `linalg.generic`.
 
@@ -153,6 +155,7 @@ class MlirEmitter:
             loops: number of loops, outermost first.
             body: yields one element per output.
             reduced: loops that are not dimensions of the result.
+            doc: what the loops compute, for readers of the text.
         """
         block = Block(arg_types=[element_type(numpy_dtype(value.type)) for value, _ in (*reads, *outputs)])
         with self.inside(block):
@@ -166,6 +169,7 @@ class MlirEmitter:
             [AffineMapAttr(AffineMap(loops, 0, tuple(expressions))) for _, expressions in (*reads, *outputs)],
             [IteratorTypeAttr.reduction() if n in reduced else IteratorTypeAttr.parallel() for n in range(loops)],
             [value.type for value, _ in outputs],
+            doc=None if doc is None else StringAttr(doc),
         )
         self.block.add_op(op)
         return list(op.results)

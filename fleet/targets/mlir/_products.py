@@ -61,7 +61,8 @@ def product(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequ
         return [scalar.binary(e, d.AddOp, outs[0], total, carried)]
 
     outputs = [(start, [AffineExpr.dimension(place[c]) for c in out])]
-    found = e.generic(reads, outputs, len(loops), body, [place[c] for c in reduced])[0]
+    doc = "numpy.einsum" if isinstance(op, d.EinsumOp) else None  # its sums have an order of their own
+    found = e.generic(reads, outputs, len(loops), body, [place[c] for c in reduced], doc)[0]
     return cast_to(e, found, np.dtype(dtype))
 
 

@@ -1,4 +1,4 @@
-"""IR -> upstream dialects (func, tensor, linalg, arith, math, scf), one way.
+"""IR -> upstream dialects (func, tensor, linalg, arith, math, scf); `fleet.frontend.mlir` reads them.
 
 The model becomes the function `fleet_<name>`, which calls one private function for every different computation. Its arguments are
 the model's in their order, weights included. It returns the model's outputs and then the printed values, each value once
@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp,
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
+from fleet.core.unique import Taken
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -100,8 +101,10 @@ def export_mlir(program: Program, *, every_result: bool = False) -> MlirExport:
     block = function.body.block
     e = MlirEmitter(block)
     values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
+    taken = Taken()
     for argument, value in zip(program.arguments, block.args, strict=True):
-        _name(value, argument.name)
+        # Whole: xDSL's own `name_hint` would cut the number off `w_1`, and `w` and `w_1` could change places.
+        value._name = taken.unique(re.sub(r"[^\w.$-]", "_", argument.name, flags=re.A), "_")  # pyright: ignore[reportPrivateUsage]
     results, kernels = _Results(e), MlirKernels(RULES)
     printed: list[tuple[int, ...]] = []
     tensors: dict[str, int] = {}

@@ -7,7 +7,7 @@ ordinary ELF executable, which readelf, a debugger or another emulator can open.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fleet.errors import FleetError
@@ -201,8 +201,11 @@ def _section_of(symbol: Symbol, segments: Sequence[LoadSegment]) -> int:
     return 0xFFF1  # SHN_ABS
 
 
-def write_image(image: ElfImage) -> bytes:
-    """Return the image as an ELF64 executable: a section and a loadable segment for each `LoadSegment`, and a symbol table."""
+def write_image(image: ElfImage, notes: Mapping[str, bytes] | None = None) -> bytes:
+    """Return the image as an ELF64 executable: a section and a loadable segment for each `LoadSegment`, and a symbol table.
+
+    notes: name -> content of sections that are not loaded.
+    """
     page = 0x1000
     count = len(image.segments)
     blob = bytearray(_HEADER.size + count * _PROGRAM.size)
@@ -229,6 +232,9 @@ def write_image(image: ElfImage) -> bytes:
     blob += table
     headers.append(_SECTION.pack(names.add(".strtab"), SHT_STRTAB, 0, 0, len(blob), len(strings.data), 0, 0, 1, 0))
     blob += strings.data
+    for title, data in (notes or {}).items():
+        headers.append(_SECTION.pack(names.add(title), SHT_PROGBITS, 0, 0, len(blob), len(data), 0, 0, 1, 0))
+        blob += data
     name = names.add(".shstrtab")
     headers.append(_SECTION.pack(name, SHT_STRTAB, 0, 0, len(blob), len(names.data), 0, 0, 1, 0))
     blob += names.data
@@ -246,6 +252,18 @@ def read_image(blob: bytes) -> ElfImage:
     """Read what `write_image` wrote. Raises ElfError if the file is not a complete RISC-V executable."""
     try:
         return _read_image(blob)
+    except (struct.error, IndexError) as error:
+        raise ElfError(f"a damaged RISC-V executable ({error})") from error
+
+
+def read_note(blob: bytes, name: str) -> bytes | None:
+    """Return the content of a section of a RISC-V executable that is not loaded, None if there is none. Raises ElfError."""
+    try:
+        header = _header(blob, _ET_EXEC, EM_RISCV)
+        raw = _sections(blob, header[5], header[11])
+        names = _cut(blob, raw[header[12]][4], raw[header[12]][5], "the section names")
+        found = next((s for s in raw if s[1] == SHT_PROGBITS and not s[2] & SHF_ALLOC and _string(names, s[0]) == name), None)
+        return None if found is None else _cut(blob, found[4], found[5], f"the section {name}")
     except (struct.error, IndexError) as error:
         raise ElfError(f"a damaged RISC-V executable ({error})") from error
 

@@ -6,6 +6,7 @@ words and turns them into a message. All zeros mean that the program did not sto
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from hashlib import sha256
 from typing import Any
@@ -28,13 +29,10 @@ class RuntimeFault(IntEnum):
     INTEGER = 5
     CHECK = 6
 
-    def message(self, value: int, bound: int, program: Program) -> str:
-        """Return one clause with the value that caused the fault."""
+    def message(self, value: int, bound: int, checks: Mapping[int, str]) -> str:
+        """Return one clause with the value that caused the fault. checks: those of the program, see `checks_of`."""
         if self is RuntimeFault.CHECK:
-            said = {
-                check_number(op): op.message.data for op in all_operations(program.function.body.block) if isinstance(op, CheckOp)
-            }
-            return said.get(value, "a check of the source fails")
+            return checks.get(value, "a check of the source fails")
         if self is RuntimeFault.INTEGER:
             return f"{value % (1 << 64)} is no number of the run: its integers have 64 bits with a sign"
         if self is RuntimeFault.NEGATIVE_POWER:
@@ -44,6 +42,11 @@ class RuntimeFault(IntEnum):
         if self is RuntimeFault.ROUNDS:
             return f"a loop has not ended after {bound:,} rounds"
         return f"index {value} is out of bounds for axis 0 with size {bound}"
+
+
+def checks_of(program: Program) -> dict[int, str]:
+    """Return number -> message of the program's checks."""
+    return {check_number(op): op.message.data for op in all_operations(program.function.body.block) if isinstance(op, CheckOp)}
 
 
 def check_number(op: CheckOp) -> int:

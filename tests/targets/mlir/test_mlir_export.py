@@ -32,6 +32,7 @@ EXAMPLES = [
     ("examples/gpt2_attention.py", None, None),
     ("examples/gpt2_block/model.py:narrow", None, None),
     ("examples/smollm2_block/model.py:forward", None, None),
+    ("examples/heterogeneous/model.py:forward", None, None),
 ]
 LONG = ["examples/gpt2.py", "examples/picogpt.py"]
 """Not run here: drawing the first one's weights and compiling it take half a minute, the second's 3,800 operations more."""

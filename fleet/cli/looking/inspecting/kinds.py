@@ -16,7 +16,7 @@ from fleet.cli.looking.inspecting.files import (
 )
 from fleet.cli.looking.inspecting.language_models import gguf_file, language_folder, named_model, safetensors_file
 from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, Page
-from fleet.cli.looking.inspecting.programs import compile_into, onnx_model, python_model
+from fleet.cli.looking.inspecting.programs import compile_into, mlir_model, onnx_model, python_model
 from fleet.cli.looking.inspecting.rows import listed
 from fleet.cli.looking.inspecting.sets import description_file, installed_set
 from fleet.core.codec import Json
@@ -97,7 +97,7 @@ def _bundle(page: Page, file: InspectedFile) -> None:
 
 
 _PAGES: Mapping[str, Callable[[Page, InspectedFile], None]] = {
-    "python": python_model, "onnx": onnx_model, "gguf": gguf_file, "language-model": language_folder,
+    "python": python_model, "onnx": onnx_model, "mlir": mlir_model, "gguf": gguf_file, "language-model": language_folder,
     "safetensors": safetensors_file, "bytecode": bytecode_file, "stream": stream_file, "result": result_folder,
     "generation": generation_folder, "case": _case, "bundle": _bundle, "stored-stream": stored_stream,
     "instruction-set": description_file, "set-folder": description_file, "npz": arrays_file, "npy": arrays_file,

@@ -1,4 +1,4 @@
-"""Pages of models that fleet compiles: NumPy source, ONNX."""
+"""Pages of models that fleet compiles: NumPy source, ONNX, MLIR."""
 
 from __future__ import annotations
 
@@ -38,6 +38,17 @@ def python_model(page: Page, file: InspectedFile) -> None:
     page.spec = f"{file.path}:{function}" if function else str(file.path)
     arguments = signature(page.spec)
     compile_into(page, arguments, file.asked)
+
+
+def mlir_model(page: Page, file: InspectedFile) -> None:
+    """MLIR text: one function of it."""
+    from fleet.frontend.source import is_mlir, signature
+
+    if not is_mlir(page.spec):
+        page.problem = ModelError("is MLIR by another name", where=str(file.path), hint=f"name it {file.path.stem}.mlir")
+        page.commands = [f"mv {file.quoted} {shlex.quote(str(file.path.with_suffix('.mlir')))}"]
+        return
+    compile_into(page, signature(page.spec), file.asked)
 
 
 def onnx_model(page: Page, file: InspectedFile) -> None:

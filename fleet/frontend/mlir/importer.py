@@ -1,0 +1,159 @@
+"""Functions of MLIR into one program: calls, known loops and conditions are followed; sizes are those of the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func, linalg, scf, tensor
+from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from fleet.errors import ModelError
+from fleet.frontend.mlir import scalars
+from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.loops import MAX_ROUNDS, Nest, nest_of
+from fleet.frontend.mlir.reductions import computed
+from fleet.frontend.mlir.tensors import RULES, number, pad_parts
+from fleet.frontend.mlir.text import MlirText
+from fleet.symbols.dims import Declared
+
+MAX_DEPTH = 64
+"""Functions that call functions, and regions in regions."""
+
+
+def function_of(text: MlirText, name: str | None) -> func.FuncOp:
+    """Return the function of that name, else the only public one. Raises ModelError."""
+    found = {f.sym_name.data: f for f in text.module.walk() if isinstance(f, func.FuncOp) and f.body.blocks}
+    public = [n for n, f in found.items() if f.sym_visibility is None or f.sym_visibility.data == "public"]
+    if name is None and len(public) == 1:
+        return found[public[0]]
+    if name is None or name not in found:
+        what = f"no function @{name}" if name is not None else f"{len(public)} public functions"
+        names = ", ".join(found) or "none"
+        raise ModelError(what, where=text.name, hint=f"name one, {text.name}:NAME; its functions: {names}")
+    return found[name]
+
+
+def declared(text: MlirText, function: func.FuncOp) -> list[Declared]:
+    """Return the function's arguments; unknown dimensions have names of their own."""
+    b = MlirBuild(text)
+    b.begin(function)
+    found: list[Declared] = []
+    arguments = function.body.block.args
+    for value, name in zip(arguments, text.names(function, len(arguments), r"%([\w.$-]+)\s*:"), strict=True):
+        type_: Any = value.type
+        dims = type_.get_shape() if isinstance(type_, TensorType) else ()
+        shaped = tuple(d if d >= 0 else f"{name}_{i}" for i, d in enumerate(dims))
+        found.append(Declared(name, scalars.dtype_of(b, type_), shaped))
+    return found
+
+
+class MlirReader:
+    """Reads operations into a build."""
+
+    def __init__(self, build: MlirBuild) -> None:
+        self.b = build
+        self.functions = {f.sym_name.data: f for f in build.text.module.walk() if isinstance(f, func.FuncOp)}
+        self._depth = 0
+
+    def call(self, function: func.FuncOp, arrays: Sequence[MlirArray]) -> list[MlirArray]:
+        """Return a function's results for these arguments."""
+        if not function.body.blocks:
+            self.b.refuse(f"@{function.sym_name.data} has no body", "only functions of this file are called")
+        return self.block(function.body.block, arrays, {})
+
+    def block(self, block: Block, arrays: Sequence[MlirArray], outer: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        """Return what the last operation of a block gives."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self.b.refuse(f"regions and calls are nested more than {MAX_DEPTH} deep")
+        values = dict(outer) | dict(zip(block.args, arrays, strict=True))
+        try:
+            for op in block.ops:
+                self.b.begin(op)
+                if isinstance(op, func.ReturnOp | scf.YieldOp | linalg.ops.YieldOp | tensor.YieldOp):
+                    return [values[v] for v in op.operands]
+                values.update(zip(op.results, self._read(op, values), strict=True))
+        finally:
+            self._depth -= 1
+        self.b.refuse(f"a block that ends with {op.name if (op := block.last_op) else 'nothing'}")
+        raise AssertionError
+
+    def _read(self, op: Operation, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        b, name = self.b, scalars.name_of(op)
+        operands = [values[v] for v in op.operands]
+        if name in RULES:
+            return [RULES[name](b, op, *operands)]
+        if name.startswith(("arith.", "math.")):
+            return [scalars.compute(b, op, operands)]
+        if isinstance(op, LinalgStructuredOperation):
+            return computed(nest_of(b, op, values.__getitem__))
+        if isinstance(op, linalg.ops.ReduceOp):
+            return computed(_reduce_nest(b, op, values))
+        if isinstance(op, func.CallOp):
+            callee = op.callee.string_value()
+            if callee not in self.functions:
+                b.refuse(f"no function @{callee}", "only functions of this file are called")
+            return self.call(self.functions[callee], operands)
+        if isinstance(op, tensor.PadOp):
+            array, (low, high), filler = pad_parts(b, op, operands)
+            value = values.get(filler)
+            if value is None:
+                (value,) = self.block(op.regions[0].block, [b.known(0, np.int64)] * array.rank, values)
+            return [b.emit("pad", array, value, low=low, high=high)]
+        if isinstance(op, scf.ForOp):
+            return self._for(op, operands, values)
+        if isinstance(op, scf.IfOp):
+            return self._if(op, operands[0], values)
+        b.refuse(f"{name} is not read", "lower or raise it to linalg on tensors: `fleet help mlir` lists what is read")
+        raise AssertionError
+
+    def _for(self, op: scf.ForOp, operands: Sequence[MlirArray], values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        b = self.b
+        low, high, step = (number(b, a, "a bound of a loop") for a in operands[:3])
+        if step < 1:
+            b.refuse(f"a loop with step {step}")
+        rounds = range(low, high, step)
+        if len(rounds) > MAX_ROUNDS:
+            b.refuse(f"a loop of {len(rounds):,} rounds", f"at most {MAX_ROUNDS:,} are followed one by one")
+        dtype = scalars.dtype_of(b, op.lb.type)
+        carried = list(operands[3:])
+        for at in rounds:
+            carried = self.block(op.body.block, [b.known(at, dtype), *carried], values)
+            b.begin(op)
+        return carried
+
+    def _if(self, op: scf.IfOp, condition: MlirArray, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        """Follow the branch that is known; else compute both, which changes nothing else, and choose."""
+        b = self.b
+        ways = [region.block for region in (op.true_region, op.false_region) if region.blocks]
+        if condition.known is not None:
+            taken = ways[0 if condition.known.item() else 1 :][:1]
+            return self.block(taken[0], [], values) if taken and (op.results or len(taken[0].ops)) else []
+        if not op.results:
+            return []
+        first, second = (self.block(way, [], values) for way in ways)
+        b.begin(op)
+        return [self._chosen(condition, x, y) for x, y in zip(first, second, strict=True)]
+
+    def _chosen(self, condition: MlirArray, x: MlirArray, y: MlirArray) -> MlirArray:
+        if x.shape != y.shape:
+            self.b.refuse(f"branches of shapes {list(x.shape)} and {list(y.shape)}, between which data decide")
+        return self.b.emit("where", self.b.broadcast(condition, x.shape), x, y)
+
+
+def _reduce_nest(b: MlirBuild, op: linalg.ops.ReduceOp, values: Mapping[SSAValue, MlirArray]) -> Nest:
+    """Return the loops of a `linalg.reduce`."""
+    half = len(op.operands) // 2
+    inputs, outputs = (tuple(values[v] for v in group) for group in (op.operands[:half], op.operands[half:]))
+    rank = inputs[0].rank
+    dims: Any = op.dimensions
+    reduced = tuple(int(v) for v in dims.get_values())
+    kept = [n for n in range(rank) if n not in reduced]
+    out = AffineMap(rank, 0, tuple(AffineExpr.dimension(n) for n in kept))
+    maps = (*(AffineMap.identity(rank) for _ in inputs), *(out for _ in outputs))
+    return Nest(b, inputs[0].shape, reduced, inputs, outputs, maps, op.regions[0].block, values.__getitem__)

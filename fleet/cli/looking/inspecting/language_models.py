@@ -28,7 +28,7 @@ def gguf_file(page: Page, file: InspectedFile) -> None:
         page.rows["name"] = [named[:200]]
     page.facts |= {"tensors": len(gguf.tensors), "formats": dict(formats)}
     try:
-        _config(page, gguf_config(gguf))
+        _config(page, gguf_config(gguf)[0])
     except ModelError as error:
         page.problem = error
 

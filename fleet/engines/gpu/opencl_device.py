@@ -16,6 +16,7 @@ from fleet.targets.gpu.surface import OPENCL, Surface, approximate
 _EXTRA = "install fleet-cosim[opencl], which brings pyopencl and pocl, an OpenCL for processors"
 _POCL = "Portable Computing Language"
 _ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
+_PROBE = "__kernel void probe(__global float *x) { x[get_global_id(0)] += 1; }"
 _HAS_ROUNDED = 0x80
 """CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT."""
 
@@ -27,7 +28,7 @@ def _pyopencl() -> Any:
 
 @lru_cache(maxsize=1)
 def find_opencl() -> OpenClDevice:
-    """Return the device: a GPU that has float64, else another device that has it. Raises SetupError."""
+    """Return the device: a GPU that has float64, else another device that has it, whose compiler works. Raises SetupError."""
     try:
         cl = _pyopencl()
     except ImportError as error:
@@ -40,10 +41,23 @@ def find_opencl() -> OpenClDevice:
     if not able:
         have = ", ".join(device.name.strip() for device in found) or "none"
         raise SetupError(f"no OpenCL device computes in float64; devices are {have}", hint=_EXTRA)
-    best = min(map(OpenClDevice, able), key=lambda device: not device.is_gpu)
-    if best.device.platform.name == _POCL and shutil.which("ld") is None:
-        raise SetupError("pocl links its kernels with ld, which is not installed", hint="install the package binutils")
-    return best
+    refused = ""
+    for best in sorted(map(OpenClDevice, able), key=lambda device: not device.is_gpu):
+        if best.device.platform.name == _POCL and shutil.which("ld") is None:
+            raise SetupError("pocl links its kernels with ld, which is not installed", hint="install the package binutils")
+        try:
+            cl.Program(cl.Context([best.device]), _PROBE).build(["-w"])
+        except cl.RuntimeError as error:
+            refused = refused or f"{best.name} compiles nothing: {_first_error(str(error))}"
+        else:
+            return best
+    raise SetupError(refused, hint="an OpenCL that knows this processor: apt-get install pocl-opencl-icd, or a GPU's")
+
+
+def _first_error(text: str) -> str:
+    """Return the line of a compiler's log that says what is wrong."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if line.startswith("error")), lines[0] if lines else "no log")[:200]
 
 
 class OpenClDevice:

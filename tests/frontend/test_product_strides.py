@@ -68,3 +68,36 @@ def test_what_is_computed_of_it_is_numpys(tmp_path: Path, made: str) -> None:
     expected = space["forward"](**inputs)
     found = fleet.compile(f"{source}:forward", inputs=inputs).run("vm").outputs.values()
     assert [u for u, a, b in zip(USED, expected, found, strict=True) if np.asarray(a).tobytes() != b.tobytes()] == []
+
+
+CHOSEN = [
+    "m[:, i]", "m[:, [3, 1, 0]]", "m[i]", "m[:, m[0] > 0]", "m[1:, i]", "m[::-1, i]", "m.T[:, i]", "c[:, i, 2]", "c[:, i, i]",
+    "c[0][:, i]", "m[:, j]", "c[:, i]", "c[:, :, i]", "c[i, :, i]", "m[:, i] + 0.0", "m[:, i].copy()", "np.take(m, i, axis=1)",
+]  # fmt: skip
+OF_CHOSEN = [
+    "v.reshape(len(v), -1) @ w[: v[0].size]", "v.sum()", "v.sum(axis=0)", "v.sum(axis=-1)", "v.mean()", "np.cumsum(v)", "v.ravel()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("known", ["known", "of the run"])
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_what_indices_choose_lies_as_in_numpy(tmp_path: Path, chosen: str, known: str) -> None:
+    """Their dimensions are outermost in memory wherever they stand, so that sums and products go in another order."""
+    source = tmp_path / "model.py"
+    made = "i = np.array([3, 1, 0])\n    " if known == "known" else ""
+    arguments = 'm: "float64[19, 7]", c: "float64[6, 5, 7]", w: "float64[200]", j: "int64[2, 3]"' + (
+        "" if made else ', i: "int64[3]"'
+    )
+    rng = np.random.default_rng(1)
+    inputs = {"m": rng.normal(size=(19, 7)), "c": rng.normal(size=(6, 5, 7)), "w": rng.normal(size=200)}
+    inputs |= {"i": np.array([3, 1, 0]), "j": np.array([[0, 6, 1], [2, 2, 5]])}
+    if "m[0] > 0" in chosen:  # its shape depends on values: the reader has to know them
+        chosen = chosen.replace("m[0] > 0", "[True, False, True, True, False, False, True]")
+    values = eval(chosen, {"np": np, **inputs})
+    results = ", ".join(OF_CHOSEN)
+    source.write_text(f"import numpy as np\n\n\ndef forward({arguments}):\n    {made}v = {chosen}\n    return {results}\n")
+    expected = [np.asarray(eval(use, {"np": np, "v": values, **inputs})) for use in OF_CHOSEN]
+    given = {n: a for n, a in inputs.items() if n != "i" or not made}
+    found = fleet.compile(f"{source}:forward", inputs=given).run("vm").outputs
+    for use, array, right in zip(OF_CHOSEN, found.values(), expected, strict=True):
+        assert array.tobytes() == right.tobytes(), (chosen, use)

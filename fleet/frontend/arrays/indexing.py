@@ -183,7 +183,9 @@ def _with_arrays(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: 
     rest = [Slice(None, None) if first <= i <= last else item for i, item in enumerate(items)]
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     parts = [_integers(ev, node.slice, item) for item in items[first : last + 1]]
-    return order.take(ev, node.slice, base, first, parts)
+    axes = range(first, last + 1)
+    found = order.take(ev, node.slice, _first(ev, node, base, axes), 0, parts)
+    return _back(ev, node, found, first, len(found.shape) - len(base.shape) + len(axes))
 
 
 def _with_arrays_apart(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: list[Value]) -> Value:
@@ -220,11 +222,27 @@ def _with_array(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: l
     axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     places = _signed(ev, node, array(ev, node.slice, items[at]))
-    found = gather(ev, node, base, places, axis)
-    if not apart or axis == 0:
+    found = gather(ev, node, _first(ev, node, base, [axis]), places, 0, dimension=axis)
+    if apart:  # indices that do not stand side by side: their dimensions come first
         return found
-    taken = range(axis, axis + len(places.shape))  # indices that do not stand side by side: their dimensions come first
-    return transposed(ev, node, found, [*taken, *(a for a in range(len(found.shape)) if a not in taken)])
+    return _back(ev, node, found, axis, len(places.shape))
+
+
+def _first(ev: Evaluator, node: ast.AST, value: TracedArray, axes: Sequence[int]) -> TracedArray:
+    """The array with some dimensions first.
+
+    What arrays of indices choose lies outermost in NumPy's memory wherever its dimensions stand: that decides the order of later
+    sums, and whether a reshape copies.
+    """
+    others = [a for a in range(len(value.shape)) if a not in axes]
+    return transposed(ev, node, value, [*axes, *others]) if axes[0] else value
+
+
+def _back(ev: Evaluator, node: ast.AST, value: TracedArray, axis: int, count: int) -> TracedArray:
+    """The array with its first dimensions, so many, put where `axis` is."""
+    if not axis:
+        return value
+    return transposed(ev, node, value, [*range(count, count + axis), *range(count), *range(count + axis, len(value.shape))])
 
 
 def _late_elements(ev: Evaluator, node: ast.expr, value: TracedArray, items: list[Value]) -> Value:

@@ -49,8 +49,10 @@ def late_element(ev: Evaluator, node: ast.AST, value: TracedArray, at: NumberVal
     return value.view(found.ssa) if found.shape else TracedArray(found.ssa)
 
 
-def gather(ev: Evaluator, node: ast.AST, value: TracedArray, indices: TracedArray, axis: int) -> TracedArray:
-    """Elements of one dimension by an array of integers."""
+def gather(
+    ev: Evaluator, node: ast.AST, value: TracedArray, indices: TracedArray, axis: int, *, dimension: int | None = None
+) -> TracedArray:
+    """Elements of one dimension by an array of integers. dimension: the source's number of it, where it is another."""
     place = node.slice if isinstance(node, ast.Subscript) else node
     if indices.dtype.kind == "b":
         hint = "its result's shape depends on values; use np.where(mask, x, 0)"
@@ -60,5 +62,6 @@ def gather(ev: Evaluator, node: ast.AST, value: TracedArray, indices: TracedArra
     if isinstance(indices, Static) and (small := indices.small()) is not None and small.size and value.shape[axis] >= 0:
         worst = int(small.min()) if small.min() < -value.shape[axis] else int(small.max())
         if not -value.shape[axis] <= worst < value.shape[axis]:
-            ev.fail("F306", place, f"index {worst} is out of bounds for dimension {axis} of size {value.shape[axis]}")
+            shown = axis if dimension is None else dimension
+            ev.fail("F306", place, f"index {worst} is out of bounds for dimension {shown} of size {value.shape[axis]}")
     return emit(ev, node, "gather", [value, indices], axis=axis) if axis else emit(ev, node, "gather", [value, indices])

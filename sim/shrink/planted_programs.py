@@ -74,8 +74,8 @@ FAULTS = (
     Planted(
         "off-by-one counter", "mvm: a group of 128 inputs ends a beat too early", "hbm_small",
         Edit(
-            f"{HBM}_mvm_issue.sv", "ctrl_o.group_end   = plan_i.group != 2'd2 || beat_q[0] || last_beat;",
-            "ctrl_o.group_end   = plan_i.group != 2'd2 || !beat_q[0] || last_beat;",
+            f"{HBM}_mvm_issue.sv", "ctrl_o.group_end   = plan_i.group != 2'd2 || beat_q[0] || last_beat || kept != Dense;",
+            "ctrl_o.group_end   = plan_i.group != 2'd2 || !beat_q[0] || last_beat || kept != Dense;",
         ),
     ),
     Planted(

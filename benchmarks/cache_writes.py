@@ -49,7 +49,7 @@ def main() -> None:
     checkouts = {"now": Path(__file__).resolve().parents[1]} | ({"before": options.before.resolve()} if options.before else {})
     seconds: dict[str, list[float]] = {name: [] for name in checkouts}
     digests: set[tuple[str, ...]] = set()
-    with tempfile.TemporaryDirectory() as elsewhere:  # of the package found, the folder that one stands in comes first
+    with tempfile.TemporaryDirectory() as elsewhere:  # Python looks for the package in the working directory first
         for _ in range(options.rounds):
             for name, checkout in checkouts.items():
                 environment = {**os.environ, "PYTHONPATH": str(checkout)}

@@ -88,7 +88,7 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
 
 
 def _exactly(w: Write, r: Range) -> bool:
-    """Whether a write is of all bytes of a range and of no others."""
+    """Return whether a write covers exactly the bytes of a range."""
     if w.strides or r.strides:
         if (w.counts, w.strides, w.data.shape[-1]) != (r.counts, r.strides, r.size):
             return False

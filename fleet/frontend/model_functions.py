@@ -51,7 +51,7 @@ def rms_norm(x: Any, weight: Any, eps: float = 1e-5) -> Any:
 
 
 def device(name: str) -> AbstractContextManager[None]:
-    """Place what stands in a `with` block on a target of `@jit` or an installed device; plain Python runs it as it is.
+    """Run the statements of a `with` block on a target of `@jit` or an installed device; plain Python runs it as it is.
 
     An accelerator's part runs on its functional model; "hbm_small/rtl" is the simulation of its hardware.
     """

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import gguf
 import numpy as np
+import pytest
 
 from fleet.llm.files.gguf_families import layout_of
 from fleet.llm.files.naming import FileLayout, stored_arrays
+from fleet.llm.files.tiny_files import describe
 from fleet.llm.weights import ModelWeights
 
+gguf: Any = pytest.importorskip("gguf", reason="package gguf is not installed (extra llm)")
 FUSED = ("gptneox", "falcon", "starcoder", "phi3", "gpt2")
 
 
@@ -26,19 +28,10 @@ def write_plain_gguf(
     """
     c = weights.config
     writer = gguf.GGUFWriter(str(path), architecture)
+    describe(writer, c)
     writer.add_vocab_size(c.vocabulary)
-    writer.add_block_count(c.blocks)
-    writer.add_context_length(c.context)
-    writer.add_embedding_length(c.channels)
-    writer.add_feed_forward_length(c.ffn)
-    writer.add_head_count(c.heads)
-    writer.add_head_count_kv(c.kv_heads)
     writer.add_key_length(c.head_channels)
     writer.add_value_length(c.head_channels)
-    if c.rotary:
-        writer.add_rope_dimension_count(c.rotary)
-        writer.add_rope_freq_base(c.rope_base)
-    (writer.add_layer_norm_rms_eps if c.norm == "rms" else writer.add_layer_norm_eps)(c.norm_eps)
     for key, value in (fields or {}).items():
         kinds = {bool: writer.add_bool, int: writer.add_uint32, float: writer.add_float32, str: writer.add_string}
         kinds[type(value)](f"{architecture}.{key}", value)

@@ -118,6 +118,22 @@ def test_what_would_be_computed_differently_is_refused(name: str, tmp_path: Path
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("gemma3_text", "use_bidirectional_attention"),
+        ("gemma", "use_bidirectional_attention"),
+        ("gpt2", "add_cross_attention"),
+    ],
+)
+def test_what_looks_ahead_or_elsewhere_is_refused(name: str, key: str, tmp_path: Path) -> None:
+    """Embedding models have the same names and tensors as the causal ones."""
+    path = written(name, tmp_path) / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: True}))
+    with pytest.raises(ModelError, match=f"{key} is True, expected False"):
+        open_hugging_face(tmp_path)
+
+
 def test_a_window_ends_the_context(tmp_path: Path) -> None:
     """Within it every block sees everything, so nothing else is computed."""
     assert STORED["models"]["mistral"]["config"]["sliding_window"] == 64

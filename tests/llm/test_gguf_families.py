@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_gguf import gguf, write_plain_gguf
 from test_families import LOGITS, TOKENS, opened
 
 from fleet.errors import ModelError
@@ -15,10 +16,6 @@ from fleet.llm.config import Rope
 from fleet.llm.files.gguf import open_gguf
 from fleet.llm.files.gguf_families import FAMILIES
 from fleet.llm.reference import forward
-
-gguf: Any = pytest.importorskip("gguf", reason="package gguf is not installed (extra llm)")
-
-from helpers_gguf import write_plain_gguf  # noqa: E402
 
 _GRANITE_FIELDS = {"embedding_scale": 6.0, "residual_scale": 0.4, "logit_scale": 3.0, "attention.scale": 0.05}
 _GRANITE = {"embedding": 6.0, "attention.o": 0.4, "ffn.down": 0.4, "head": 1 / 3, "attention.q": 0.05 * math.sqrt(32)}

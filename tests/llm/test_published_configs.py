@@ -114,7 +114,8 @@ EXPECTED: dict[str, tuple[str, str, bool, tuple[int, ...]]] = {
 
 
 class NoTensors:
-    shapes: dict[str, tuple[int, ...]] = {}  # noqa: RUF012
+    def __init__(self) -> None:
+        self.shapes: dict[str, tuple[int, ...]] = {}
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -204,7 +204,7 @@ class BenchRunner:
 
 
 def missing_data(log: str) -> str:
-    """Return the first file that a simulation was to read into a memory and did not find; "" if there is none."""
+    """Return the first $readmem file that the simulation did not find; "" if it found all of them."""
     found = _NOT_FOUND.search(log)
     return "" if found is None else found[1] or found[2]
 

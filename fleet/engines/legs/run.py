@@ -407,7 +407,10 @@ class _LegRun:
         return found
 
     def _ran_with_others(self, call: int) -> bool:
-        """Whether a call is another leg's own; of a sample not each is. That leg, if it differs there too, comes first."""
+        """Return whether another leg ran the call as one of its own, which a sample does not guarantee.
+
+        That leg comes first if it differs at this call, too.
+        """
         return any(leg.own <= call < leg.end for leg in (*self.known, *self.legs))
 
     def _whole(self) -> LegsRan:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -83,7 +84,7 @@ class MlirBuild:
         _hint(value, argument.name)
         return MlirArray(None, value)
 
-    def known(self, value: Any, dtype: Any = None) -> MlirArray:
+    def known(self, value: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> MlirArray:
         """Return an array that is known now."""
         return MlirArray(np.asarray(value, dtype), None)
 
@@ -139,7 +140,7 @@ class MlirBuild:
         _hint(value, name)
         return value
 
-    def _constant(self, number: Any, type_: Attribute) -> SSAValue:
+    def _constant(self, number: bool | int | float, type_: Attribute) -> SSAValue:
         key = (repr(number), type_)
         if key not in self._constants:
             self._constants[key] = self._append(constant(number, type_))
@@ -167,7 +168,7 @@ class MlirBuild:
         """`np.broadcast_to(a, shape)`."""
         return a if a.shape == tuple(shape) else self.emit("broadcast_to", a, shape=tuple(shape))
 
-    def cast(self, a: MlirArray, dtype: Any) -> MlirArray:
+    def cast(self, a: MlirArray, dtype: npt.DTypeLike) -> MlirArray:
         """`a.astype(dtype)`."""
         dtype = np.dtype(dtype)
         return a if a.dtype == dtype else self.emit("cast", a, dtype=dtype)

@@ -61,9 +61,8 @@ def _own_names(spec: str, module: ModuleOp) -> list[str]:
     (function,) = (op for op in module.ops if isinstance(op, FuncOp))
     found = re.finditer(r"%([\w.$-]+)\s*:", text_of(parts(spec)[0]))
     names = [one[1] for one, _ in zip(found, function.body.block.args, strict=False)]
-    if cut := [
-        name for name in names if re.search(r"_\d+$", name)
-    ]:  # xDSL numbers names anew: `w_1` and `w` may have changed places
+    cut = [name for name in names if re.search(r"_\d+$", name)]
+    if cut:  # xDSL numbers names anew: `w_1` and `w` may have changed places
         what = f"its text does not say which argument %{cut[0]} is: numbers behind names are lost in it"
         raise ModelError(what, where=parts(spec)[0], hint="write it with --emit mlir, which keeps them")
     return [f"arg{name}" if name[:1].isdigit() else name for name in names]

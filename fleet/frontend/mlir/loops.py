@@ -1,8 +1,8 @@
 """`linalg.generic` and the named operations of linalg: nests of loops, done on whole arrays.
 
 An operand is brought into the space of the loops (a dimension a loop, 1 where it does not change), the body computes on arrays,
-and the result is brought back. A sum of products becomes a matrix product or an einsum, a reduction one over axes; what is none of
-these goes round by round over the reduced loops, in their order.
+and the result is brought back. A sum of products becomes a matrix product or an einsum, another reduction one of NumPy's over axes.
+All others follow the reduced loops iteration by iteration, in their order.
 """
 
 from __future__ import annotations

@@ -292,7 +292,7 @@ def _rounds(nest: Nest, given: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
     places = [range(nest.sizes[n]) for n in nest.reduced]
     rounds = math.prod(map(len, places))
     if rounds > MAX_ROUNDS:
-        b.refuse(f"a reduction of {rounds:,} rounds that is none of NumPy's", f"at most {MAX_ROUNDS:,} are followed one by one")
+        b.refuse(f"a reduction of {rounds:,} iterations that NumPy lacks", f"at most {MAX_ROUNDS:,} are followed one by one")
     maps = nest.maps[len(nest.inputs) :]
     along = [any(isinstance(e, AffineDimExpr) and e.position in nest.reduced for e in map_.results) for map_ in maps]
     if any(a and c.uses for a, c in zip(along, nest.carried, strict=True)) or (any(along) and len(nest.reduced) != 1):

@@ -20,7 +20,7 @@ _INT64 = np.dtype(np.int64)
 
 
 def dtype_of(b: MlirBuild, type_: Attribute) -> np.dtype:
-    """Return the NumPy dtype of an element type or of a tensor's elements. Raises ModelError for what there is none for."""
+    """Return the NumPy dtype of an element type or of a tensor's elements. Raises ModelError if NumPy has no such type."""
     element: Attribute = getattr(type_, "element_type", type_)
     if isinstance(element, IndexType):
         return _INT64
@@ -29,11 +29,6 @@ def dtype_of(b: MlirBuild, type_: Attribute) -> np.dtype:
     except KeyError:
         b.refuse(f"values of type {element}", "f16, f32, f64, i1, i8, i16, i32, i64 and index are read")
         raise
-
-
-def is_scalar_op(op: Operation) -> bool:
-    """Return whether `compute` may know the operation."""
-    return op.name.partition(".")[0] in ("arith", "math") or getattr(op, "op_name", None) is not None
 
 
 def name_of(op: Operation) -> str:
@@ -226,6 +221,3 @@ _RULES: Mapping[str, Rule] = {
     "math.cbrt": _calls("cbrt"), "math.copysign": _calls("copysign"),
 }  # fmt: skip
 """Operation -> what computes it."""
-
-READ = tuple(_RULES)
-"""The operations that are read."""

@@ -24,7 +24,8 @@ MAX_TEXT = 256 << 20
 """Bytes of a file."""
 
 DIALECTS = (Builtin, func.Func, linalg.Linalg, tensor.Tensor, arith.Arith, math.Math, scf.Scf)
-"""What is read. Operations of other dialects, and those that xDSL lacks, may stand in generic form; most are refused by name."""
+"""The dialects that are read. Operations of other dialects, and those that xDSL lacks, are parsed in generic form; the importer
+names those that it refuses."""
 
 
 @dataclass(frozen=True, eq=False)

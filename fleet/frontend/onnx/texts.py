@@ -72,7 +72,7 @@ def _nodes(graph: Graph) -> Iterator[OnnxNode]:
 
 
 def spelled(model: OnnxModel) -> bool:
-    """Whether a node of the model needs the letters of a text."""
+    """Return whether an operator of the model works on the letters of a text."""
     return any(node.op in SPELLED for node in _nodes(model.graph))
 
 
@@ -108,7 +108,7 @@ def decoded(words: Mapping[str, int], numbers: np.ndarray) -> np.ndarray:
 
 
 def recoded(words: Mapping[str, int], texts: np.ndarray) -> np.ndarray:
-    """The numbers that `decoded` made these texts of; for a text that is none of them one that no text has."""
+    """Return the numbers of texts: the inverse of `decoded`. An unknown text gets a number that no text has."""
     stem = _stem(words)
 
     def number(text: str) -> int:

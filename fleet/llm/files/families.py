@@ -102,7 +102,7 @@ _GPT2_KEYS = {
 }  # fmt: skip
 _GPT2_CONFIG = {"norm": "layer", "gated": False, "rotary": 0}
 _GPT2_EXPECTS: Mapping[str, tuple[object, ...]] = {
-    "scale_attn_weights": (True, None), "scale_attn_by_inverse_layer_idx": (False, None),
+    "scale_attn_weights": (True, None), "scale_attn_by_inverse_layer_idx": (False, None), "add_cross_attention": (False, None),
 }  # fmt: skip
 _NEOX = {
     "embedding": "gpt_neox.embed_in", "norm": "gpt_neox.final_layer_norm", "head": "embed_out", "block": "gpt_neox.layers.{}.",
@@ -199,7 +199,10 @@ def _chatglm(d: Draft) -> None:
     d.config["rotary"] = d.config["head_channels"] // 2
 
 
-_NOT_SOFT: Mapping[str, tuple[object, ...]] = {"attn_logit_softcapping": (None,), "final_logit_softcapping": (None,)}
+_CAUSAL: Mapping[str, tuple[object, ...]] = {"use_bidirectional_attention": (False, None)}
+_NOT_SOFT: Mapping[str, tuple[object, ...]] = {
+    **_CAUSAL, "attn_logit_softcapping": (None,), "final_logit_softcapping": (None,),
+}  # fmt: skip
 _BOTH = {"norm_place": "both"}
 
 FAMILIES: Mapping[str, Family] = {
@@ -220,7 +223,8 @@ FAMILIES: Mapping[str, Family] = {
     "olmo3": Family(_AFTER, config={"norm_place": "after", "qk_norm": "all"}),
     "exaone4": Family(_AFTER, config={"norm_place": "after", "qk_norm": "head"}, more=_where_it_slides),
     "gemma": Family(
-        keys={"activation": "hidden_activation"}, layout={"gamma": 1.0}, more=_gemma, activation="gelu_pytorch_tanh",
+        keys={"activation": "hidden_activation"}, layout={"gamma": 1.0}, expects=_CAUSAL, more=_gemma,
+        activation="gelu_pytorch_tanh",
     ),
     "gemma2": Family(
         _AFTER | {"norm2": "pre_feedforward_layernorm"}, {"activation": "hidden_activation"}, _BOTH, {"gamma": 1.0},

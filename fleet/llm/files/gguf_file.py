@@ -1,7 +1,7 @@
 """The header and the tensors of a GGUF file.
 
 Every count, length and offset is checked against the file's size before data of that size is read or allocated. Package `gguf` only
-unpacks blocks of quantised numbers. FileLayout: magic, version, counts, key-value pairs, tensor descriptions, padding, tensor data;
+unpacks blocks of quantised numbers. Layout: magic, version, counts, key-value pairs, tensor descriptions, padding, tensor data;
 little endian, version 2 or 3.
 """
 

@@ -123,7 +123,7 @@ def _rotate(draft: Draft) -> None:
     name = next((key for key in _STRETCHED if content.get(key) is not None), "rope_parameters")
     if not is_table(parameters):
         raise ModelError(f"{name} is {parameters!r:.80}, expected a table")
-    kinds: list[Any] = _kinds(content)
+    kinds = _kinds(content)
     sets: dict[str, Mapping[str, Any]] = {k: v for k, v in parameters.items() if k.endswith("_attention") and is_table(v)}
     if not sets and "rope_local_base_freq" in content:  # gemma3 as its first files have it
         sets = {"full_attention": parameters, "sliding_attention": {"rope_theta": content["rope_local_base_freq"]}}

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from fleet.errors import ModelError
 from fleet.llm.config import Rope
 
 KINDS = ("default", "linear", "dynamic", "llama3", "yarn", "longrope")
 _Parameters = Mapping[str, Any]
+
+
+class _Number(Protocol):
+    """Returns a positive parameter, or the default."""
+
+    def __call__(self, key: str, default: float | None = None) -> float: ...
 
 
 def scaled(parameters: _Parameters, base: float, rotary: int, context: int, *, name: str) -> tuple[Rope | None, int]:
@@ -76,7 +82,7 @@ def _llama3(plain: tuple[float, ...], factor: float, low: float, high: float, or
 
 
 def _yarn(
-    plain: tuple[float, ...], base: float, rotary: int, original: int, number: Any, parameters: _Parameters, context: int
+    plain: tuple[float, ...], base: float, rotary: int, original: int, number: _Number, parameters: _Parameters, context: int
 ) -> Rope:
     """Pairs by the turns that they make within the original context."""
     factor = number("factor", context / original)

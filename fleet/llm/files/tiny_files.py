@@ -50,6 +50,20 @@ def _template(config: ModelConfig) -> str:
     return _CHATML.replace("SYSTEM", config.system) if config.chat == "chatml" else ""
 
 
+def describe(writer: Any, c: ModelConfig) -> None:
+    """Add a model's sizes to the header of a `gguf.GGUFWriter`."""
+    writer.add_block_count(c.blocks)
+    writer.add_context_length(c.context)
+    writer.add_embedding_length(c.channels)
+    writer.add_feed_forward_length(c.ffn)
+    writer.add_head_count(c.heads)
+    writer.add_head_count_kv(c.kv_heads)
+    if c.rotary:
+        writer.add_rope_dimension_count(c.rotary)
+        writer.add_rope_freq_base(c.rope_base)
+    (writer.add_layer_norm_rms_eps if c.norm == "rms" else writer.add_layer_norm_eps)(c.norm_eps)
+
+
 def write_gguf(path: Path, weights: ModelWeights, *, form: str = "F32") -> None:
     """Write a GGUF file with the tiny vocabulary.
 
@@ -68,16 +82,7 @@ def write_gguf(path: Path, weights: ModelWeights, *, form: str = "F32") -> None:
     c = weights.config
     architecture = {"chatglm2": "chatglm"}.get(c.architecture, c.architecture)
     writer = gguf.GGUFWriter(str(path), architecture)
-    writer.add_block_count(c.blocks)
-    writer.add_context_length(c.context)
-    writer.add_embedding_length(c.channels)
-    writer.add_feed_forward_length(c.ffn)
-    writer.add_head_count(c.heads)
-    writer.add_head_count_kv(c.kv_heads)
-    if c.rotary:
-        writer.add_rope_dimension_count(c.rotary)
-        writer.add_rope_freq_base(c.rope_base)
-    (writer.add_layer_norm_rms_eps if c.norm == "rms" else writer.add_layer_norm_eps)(c.norm_eps)
+    describe(writer, c)
     tokens, merges = tiny_vocabulary()
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("smollm")

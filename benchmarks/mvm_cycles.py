@@ -25,6 +25,7 @@ MODES = {
     "bn": {"bn": True, "relu": True},
     "argmax": {"bn": True, "argmax": True},
     "res": {"bn": True, "residual": True, "relu": True},
+    **{f"{kept} of 8": {"kept": kept} for kept in (4, 2, 1)},
 }
 
 # tokens, CHin, CHout, Tblk, mode

@@ -42,6 +42,8 @@ TABLE: dict[str, list[Shape]] = {
         (64, 4096, 256, 128, "mvm"),
     ],
     "hbm_small": [(1, 4096, 1024, 128, "mvm"), (1, 1024, 1024, 128, "mvm"), (16, 4096, 256, 128, "mvm")],
+    "hbm0923_sparse": [(1, 4096, 4096, 128, mode) for mode in ("mvm", "4 of 8", "2 of 8", "1 of 8")],
+    "hbm_small_sparse": [(1, 4096, 2048, 128, mode) for mode in ("mvm", "4 of 8", "2 of 8", "1 of 8")],
 }
 MORE: dict[str, list[Shape]] = {
     "hbm0923": [
@@ -107,7 +109,7 @@ def table(name: str) -> None:
     print(f"{name}: tokens x CHin x CHout, mode; cycles mean (least to most); limit, share; row hits HBM, DDR; cost model")
     for (tokens, chin, chout, tblk, mode), m, o, runner in _measured(name, TABLE[name]):
         p = runner.device.parameters
-        limit = ceil_div(chout, p["Tout"]) * channel_bytes(runner.device, chin, tblk) // 32
+        limit = ceil_div(chout, p["Tout"]) * channel_bytes(runner.device, chin, tblk, o.kept) // 32
         mean, cost = float(np.mean(m.cycles)), timed_cycles(runner.device, o)
         print(
             f"  {tokens} x {chin} x {chout} {mode}: {mean:,.0f} ({min(m.cycles):,} to {max(m.cycles):,}); {limit:,}, "

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fleet.symbols.expr import Expr, Numb, Number, as_expr, dim, minimum, upper
+from fleet.symbols.expr import Expr, Numb, Number, Var, as_expr, dim, minimum, upper
 
-__all__ = ["Expr", "Numb", "Number", "as_expr", "dim", "minimum", "upper"]
+__all__ = ["Expr", "Numb", "Number", "Var", "as_expr", "dim", "minimum", "upper"]

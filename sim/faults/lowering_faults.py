@@ -61,7 +61,13 @@ FAULTS = (
         tests("tests/targets/accel/test_encoder_layer.py"),
         "FAILED tests/targets/accel/test_encoder_layer.py",
         (r"test_several_sequences_run_on_the_device",),
-        (Edit("fleet/sets/hbm0923/lower/attention.py", "sequence * s.total * PIXEL_BYTES", "0"),),
+        (
+            Edit(
+                "fleet/sets/hbm0923/lower/attention.py",
+                "context.address(op.k if keys else op.v) + first * PIXEL_BYTES",
+                "context.address(op.k if keys else op.v)",
+            ),
+        ),
         at="the attention of several sequences",
         kind="compiler",
     ),
@@ -74,8 +80,8 @@ FAULTS = (
         (
             Edit(
                 "fleet/sets/hbm0923/lower/attention.py",
-                "first, first_key = sequence * s.tokens, sequence * s.total",
-                "first, first_key = sequence * (s.tokens + 1), sequence * s.total",
+                "first = sequence * s.tokens",
+                "first = sequence * (s.tokens + 1)",
             ),
         ),
         at="the attention of several sequences",

@@ -16,7 +16,7 @@ from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
-from fleet.sets.hbm0923.lower import attention
+from fleet.sets.hbm0923.operators import attention
 from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 from fleet.targets.accel import compile as accel
 

@@ -11,10 +11,10 @@ from fleet.sets.hbm0923.error_model import error_model
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.loader import load_calls
+from fleet.sets.hbm0923.operators import TASKS
 from fleet.sets.hbm0923.patterns import COMPOSITES, PATTERNS
 from fleet.sets.hbm0923.rtl import rtl_files
 from fleet.sets.hbm0923.state import STATE
-from fleet.sets.hbm0923.tasks import TASKS
 from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
 
 _HERE = Path(__file__).resolve().parent

@@ -10,6 +10,9 @@ from fleet.sdk.lowering import Options
 from fleet.sets.hbm0923.legality import TBLKS
 from fleet.sets.hbm0923.mvm_operands import SPARSE, SPARSE_TBLK
 
+LEVELS = 7
+"""Largest magnitude of a weight's code: INT4, symmetric."""
+
 
 def group_of(device: Device, options: Options) -> int:
     """Return the inputs that share a scale ("group"; default: the device's Tblk). Raises ModelError for an unsupported number."""

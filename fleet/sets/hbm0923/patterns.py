@@ -9,34 +9,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.sdk import Call, Device, DeviceError, ModelError
+from fleet.sdk import Device, DeviceError
 from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.lower.activation import ActivationPattern, emit_table
+from fleet.sets.hbm0923.lower.activation import ActivationPattern, store_table
 from fleet.sets.hbm0923.lower.attention import AttentionPattern
-from fleet.sets.hbm0923.lower.elementwise import ElementwisePattern, emit_elementwise
-from fleet.sets.hbm0923.lower.features import FeatureShape
+from fleet.sets.hbm0923.lower.elementwise import ElementwisePattern
+from fleet.sets.hbm0923.lower.features import stored_half
 from fleet.sets.hbm0923.lower.norm import NormPattern
 from fleet.sets.hbm0923.lower.rotary import RotaryPattern
 from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
+from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
 from fleet.sets.hbm0923.lower.views import ViewPattern
 from fleet.sets.hbm0923.matching import MvmChain, find_chain, no_product
-from fleet.sets.hbm0923.mvm_operands import BEAT_CODES, PIXEL_BYTES, MvmFields, ceil_div, channel_bytes, row_words
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.options import group_of, kept_of
+from fleet.sets.hbm0923.operators.products import emit_product, tile_tokens
+from fleet.sets.hbm0923.operators.vectors import emit_elementwise, emit_table
+from fleet.sets.hbm0923.options import LEVELS, group_of, kept_of
 from fleet.sets.hbm0923.sparse import pruned
 from fleet.sets.hbm0923.weights import pack_bn, pack_matrix
-
-LEVELS = 7
-_ARGMAX_TOKENS = PIXEL_BYTES // 4
-"""The argmax address of a tile must be a multiple of 64 bytes, so its first token is a multiple of 16."""
-
-
-def tile_tokens(device: Device, chin: int, kept: int = 0, *, argmax: bool) -> int:
-    """Return the maximum tokens of one instruction; 0 if not even one fits. kept: stored weights of 8, 0 for all."""
-    p = device.parameters
-    tile = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(device, chin, kept))
-    return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
 
 
 @dataclass(frozen=True)
@@ -113,20 +105,13 @@ class MvmPattern:
             mul=chain.mul,
             kept=kept,
         )
-        name = "mvm" if bn is None else "mvm_bn" if chain.residual is None else "mvm_bn_res"
-        ops = tuple(op_id(op) for op in chain.ops)
-        tile = tile_tokens(device, chin, kept, argmax=False)
-        if chain.tokens > tile and chain.logits is not None:
-            tile = tile_tokens(device, chin, kept, argmax=True)
-        for first in range(0, chain.tokens, tile):
-            count = min(tile, chain.tokens - first)
-            fields = _tile(whole, first, count).encode(device)
-            context.emit(Call(name, fields, ops, (first, first + count)))
-        shape = FeatureShape(chain.tokens, chout)
+        unrolled = Unrolled(context, chain.ops, (0, chain.tokens))
+        emit_product(unrolled, whole)
+        y = feature_at(chain.tokens, chout, whole.output)
         if chain.activation is not None:
-            emit_table(context, chain.activation, shape, whole.output, whole.output, ops)
+            emit_table(unrolled, y, y, store_table(context, chain.activation))
         if chain.added is not None:
-            emit_elementwise(context, ElementwiseMode.ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
+            emit_elementwise(unrolled, ElementwiseMode.ADD, y, replace(y, address=context.address(chain.added)), y)
 
 
 def _check_size(device: Device, chain: MvmChain, needed: int) -> None:
@@ -148,18 +133,6 @@ def _check_size(device: Device, chain: MvmChain, needed: int) -> None:
         )
 
 
-def _tile(whole: MvmFields, first: int, count: int) -> MvmFields:
-    skip = first * PIXEL_BYTES
-    return replace(
-        whole,
-        tokens=count,
-        input=whole.input + skip,
-        output=whole.output + skip,
-        residual=None if whole.residual is None else whole.residual + skip,
-        argmax=None if whole.argmax is None else whole.argmax + 4 * first,
-    )
-
-
 def _record_weight(context: EmitContext, name: str, codes: np.ndarray, scales: np.ndarray, group: int) -> None:
     model = context.weight(name)
     wide = np.repeat(scales.astype(np.float64), group, axis=0)[: codes.shape[0]]
@@ -171,19 +144,7 @@ def _bn_words(context: EmitContext, bias: str | None, chout: int) -> np.ndarray:
     ones = np.ones(chout, np.float16)
     if bias is None:
         return pack_bn(ones, np.zeros(chout, np.float16))
-    model = context.weight(bias)
-    if not np.isfinite(model).all():
-        raise ModelError("NaN or infinity, expected finite numbers", where=f"weight '{bias}'")
-    with np.errstate(over="ignore"):
-        half = model.reshape(-1).astype(np.float16)
-    if not np.isfinite(half).all():
-        raise ModelError(
-            f"a bias of magnitude {np.abs(model).max():g} is beyond FP16 (65504)",
-            where=f"weight '{bias}'",
-            hint="rescale the model",
-        )
-    context.rounded(bias, half.astype(model.dtype).reshape(model.shape))
-    return pack_bn(ones, half)
+    return pack_bn(ones, stored_half(context, bias).reshape(-1))
 
 
 PATTERNS = (

@@ -5,13 +5,25 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fleet.sdk import DeviceError
+from fleet.sdk import DeviceError, ModelError
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.units.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.weights import pack_bn
 
 Bytes = npt.NDArray[np.uint8]
 F16 = npt.NDArray[np.float16]
+
+
+def finite_half(array: np.ndarray, where: str) -> F16:
+    """Return the array as FP16. Raises ModelError if FP16 cannot hold it."""
+    if not np.isfinite(array).all():
+        raise ModelError("NaN or infinity, expected finite numbers", where=where)
+    with np.errstate(over="ignore"):
+        half = np.asarray(array).astype(np.float16)
+    if not np.isfinite(half).all():
+        what = f"a number of magnitude {np.abs(array).max():g} is beyond FP16 (65504)"
+        raise ModelError(what, where=where, hint="rescale the model")
+    return half
 
 
 def pack_norm(gamma: F16, beta: F16 | None = None) -> Bytes:

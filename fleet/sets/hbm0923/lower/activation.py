@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk import Device
+from fleet.sdk.ir import FleetOp, Program
 from fleet.sdk.ir import composite as c
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.lower.features import FeatureShape, activations, feature_shape, no_feature, tiles
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
+from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
 from fleet.sets.hbm0923.matching import is_zero
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.numerics.act_tables import act_table
+from fleet.sets.hbm0923.operators.vectors import emit_table
 from fleet.sets.hbm0923.tables import pack_act
-from fleet.sets.hbm0923.units.act import ActTensors
 
 
 def table_of(op: FleetOp) -> str | None:
@@ -32,16 +30,9 @@ def table_of(op: FleetOp) -> str | None:
     return None
 
 
-def emit_table(context: EmitContext, name: str, shape: FeatureShape, source: int, target: int, ops: Sequence[str]) -> None:
-    """Emit the instructions that apply table `name`. source, target: DDR offsets, may be equal."""
-    table = context.store(f"act.{name}", "ddr", pack_act(act_table(name)))
-    for first, count in tiles(context.device, shape.tokens):
-        skip = first * PIXEL_BYTES
-        operands = ActTensors(
-            channels=shape.channels, lines=1, tokens=count, table_addr=table, in_addr=source + skip,
-            in_surface=shape.row, in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
-        )  # fmt: skip
-        context.emit(Call("act", operands.encode(), tuple(ops), (first, first + count)))
+def store_table(context: EmitContext, name: str) -> int:
+    """Return the DDR offset of table `name`, which is placed once."""
+    return context.store(f"act.{name}", "ddr", pack_act(act_table(name)))
 
 
 class ActivationPattern:
@@ -65,5 +56,6 @@ class ActivationPattern:
     def emit(self, match: Match[str], context: EmitContext) -> None:
         """Emit it; the table is placed in DDR once."""
         (source,) = match.activations
-        addresses = context.address(source), context.address(match.results[0])
-        emit_table(context, match.data, feature_shape(source), *addresses, [op_id(match.ops[0])])
+        shape = feature_shape(source)
+        x, y = (feature_at(shape.tokens, shape.channels, context.address(v)) for v in (source, match.results[0]))
+        emit_table(Unrolled(context, match.ops, (0, shape.tokens)), x, y, store_table(context, match.data))

@@ -8,24 +8,29 @@ the other, as tokens of one feature: each has its own tokens' part of every surf
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.sdk import Call, Device
+from fleet.sdk import Device
 from fleet.sdk.ir import FleetOp, Program, op_id, shape_of, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.numerics.float32 import fp20_word
-from fleet.sets.hbm0923.units.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
-from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.lower.unrolled import Unrolled
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.operators.attention import (
+    Cached,
+    CachePlace,
+    beyond_scale,
+    cache_room,
+    emit_cache,
+    emit_heads,
+    emit_softmax,
+)
+from fleet.sets.hbm0923.operators.operands import FeatureOperand
 from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.units.refusals import MOST_LINES
-from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 HIDDEN = -1e4
 """An additive mask value at or below this hides a position, as the causal mask does exactly. If scores are so large that the golden
@@ -62,22 +67,6 @@ class AttentionSizes:
         return ceil_div(self.total, PIXEL_LANES) * self.tokens * PIXEL_BYTES
 
 
-def scale_word(device: Device, scale: float) -> int:
-    """Return the operand `scale`. Raises DeviceError if it is outside FP20."""
-    if device.parameters["ScaleFp20"]:
-        return with_bank_step(device, fp20_word(Fraction(scale)))
-    with np.errstate(over="ignore"):
-        return with_bank_step(device, int(np.float16(scale).view(np.uint16)))
-
-
-class _Place(NamedTuple):
-    """Where the heads of one sequence stand: address, and strides between groups of 32 channels and between heads, in bytes."""
-
-    at: int
-    surface: int
-    line: int
-
-
 class AttentionPattern:
     """attention(q, k, v[, mask]) with a causal mask or none, of one sequence or several."""
 
@@ -112,11 +101,7 @@ class AttentionPattern:
             return f"{s.tokens} queries and {s.total} positions, the device counts queries among the positions"
         if s.heads > MOST_LINES:
             return f"{s.heads} heads, the device takes {MOST_LINES}"
-        scale = float(op.scale.value.data)
-        # 2^-14 is the smallest normal FP16.
-        if not 2.0**-14 <= abs(scale) <= 65504:
-            return f"a scale of {scale:g}, the device's register takes 2^-14 to 65504"
-        return None
+        return beyond_scale(float(op.scale.value.data))
 
     def emit(self, match: Match[bool], context: EmitContext) -> None:
         """Emit it. Raises DeviceError if the cache or the scores do not fit."""
@@ -126,56 +111,37 @@ class AttentionPattern:
             self._emit_sequence(op, sequence, match, context)
 
     def _emit_sequence(self, op: c.AttentionOp, sequence: int, match: Match[bool], context: EmitContext) -> None:
-        s, device, ops = AttentionSizes.of(op), context.device, (op_id(op),)
-        room = context.scratch()
-        first, first_key = sequence * s.tokens, sequence * s.total
-        tokens, positions = (first, first + s.tokens), (first_key, first_key + s.total)
-        keys, values = self._cache(op, s, sequence, context)
-        for part in (keys, values):
-            context.emit(Call("dat2hbm", part.encode(), ops, positions))
+        s = AttentionSizes.of(op)
+        first = sequence * s.tokens
+        unrolled = Unrolled(context, match.ops, (first, first + s.tokens))
+        keys, values = (self._cache(op, s, sequence, unrolled, context, keys=keys) for keys in (True, False))
         row = s.tokens * PIXEL_BYTES
-        surface = s.sequences * row
-        line, skip = s.channels // PIXEL_LANES * surface, first * PIXEL_BYTES
-
-        def product(k_or_v: Dat2HbmOperands, source: _Place, target: _Place, scale: float) -> AttentionOperands:
-            operands = TrpMvmTensors if k_or_v.keys else F2wMvmTensors
-            return operands(
-                channels=s.channels, heads=s.heads, kv_heads=s.kv_heads, total=s.total, tokens=s.tokens, wt_addr=k_or_v.out_addr,
-                wt_head=k_or_v.wt_head, wt_line=k_or_v.wt_line, in_addr=source.at, in_surface=source.surface, in_line=source.line,
-                out_addr=target.at, out_surface=target.surface, out_line=target.line, scale=scale_word(device, scale),
-            )  # fmt: skip
-
-        between = _Place(room, row, s.scores)
-        asked, mixed = (_Place(context.address(v) + skip, surface, line) for v in (op.q, op.results[0]))
-        scores = product(keys, asked, between, float(op.scale.value.data))
-        context.emit(Call("trp_mvm", scores.encode(), ops, tokens))
-        softmax = SoftmaxTensors(
-            heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data, in_addr=room, in_surface=row,
-            in_line=s.scores, out_addr=room, out_surface=row, out_line=s.scores,
-        )  # fmt: skip
-        context.emit(Call("softmax", softmax.encode(), ops, tokens))
-        context.emit(Call("f2w_mvm", product(values, between, mixed, 1.0).encode(), ops, tokens))
+        between = FeatureOperand(s.heads, s.tokens, s.total, context.scratch(), row, s.scores, onchip=False)
+        asked, mixed = (
+            _heads(s.heads, s.tokens, s.channels, s.sequences * row, context.address(v) + first * PIXEL_BYTES)
+            for v in (op.q, op.results[0])
+        )
+        emit_heads(unrolled, asked, between, keys, s.channels, scale=float(op.scale.value.data))
+        emit_softmax(unrolled, between, between, last=s.total - s.tokens, causal=match.data)
+        emit_heads(unrolled, between, mixed, values, s.channels)
 
     def _cache(
-        self, op: c.AttentionOp, s: AttentionSizes, sequence: int, context: EmitContext
-    ) -> tuple[Dat2HbmOperands, Dat2HbmOperands]:
-        """Return the operands that write a sequence's keys and values, each into its own area beside the weights."""
-        made: list[Dat2HbmOperands] = []
-        ports = context.device.parameters["HbmPorts"]
-        surface, skip = s.sequences * s.total * PIXEL_BYTES, sequence * s.total * PIXEL_BYTES
+        self, op: c.AttentionOp, s: AttentionSizes, sequence: int, unrolled: Unrolled, context: EmitContext, *, keys: bool
+    ) -> Cached:
+        """Emit the write of a sequence's keys or values into an area of its own beside the weights."""
         of = f".{sequence}" if s.sequences > 1 else ""
-        for keys, value in ((True, op.k), (False, op.v)):
-            vectors, length = (s.total, s.channels) if keys else (s.channels, s.total)
-            line = ceil_div(2 * length, BEAT_BYTES) * BEAT_BYTES
-            head = ceil_div(vectors, ports) * line
-            at = context.reserve(f"{op_id(op)}.{'keys' if keys else 'values'}{of}", "hbm", s.kv_heads * head)
-            cache = Dat2HbmOperands(
-                keys=keys, channels=s.channels, heads=s.kv_heads, tokens=s.total, last=0,
-                in_addr=context.address(value) + skip, in_surface=surface, in_line=s.channels // PIXEL_LANES * surface,
-                out_addr=at, wt_head=head, wt_line=line,
-            )  # fmt: skip
-            made.append(cache)
-        return made[0], made[1]
+        room = cache_room(context.device, keys, s.kv_heads, s.total, s.channels)
+        at = context.reserve(f"{op_id(op)}.{'keys' if keys else 'values'}{of}", "hbm", room.size)
+        place, first = CachePlace(at, int(room.line), int(room.surface)), sequence * s.total
+        source = context.address(op.k if keys else op.v) + first * PIXEL_BYTES
+        x = _heads(s.kv_heads, s.total, s.channels, s.sequences * s.total * PIXEL_BYTES, source)
+        emit_cache(unrolled, x, place, keys=keys, channels=s.channels, last=0, tokens=(first, first + s.total))
+        return Cached(place, s.kv_heads, s.total)
+
+
+def _heads(heads: int, tokens: int, channels: int, surface: int, address: int) -> FeatureOperand:
+    """Return one sequence of a feature as heads: lines of its groups of channels. surface: bytes of a group of all sequences."""
+    return FeatureOperand(heads, tokens, channels, address, surface, channels // PIXEL_LANES * surface, onchip=False)
 
 
 def _mask_of(mask: SSAValue, program: Program, s: AttentionSizes) -> str:

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, op_id
+from fleet.sdk import Device
+from fleet.sdk.ir import FleetOp, Program
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import (
-    FeatureShape,
     activations,
     feature_shape,
     no_feature,
     place,
     same_shapes,
-    tiles,
     weights,
 )
+from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
 from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.units.feature import groups_of
+from fleet.sets.hbm0923.operators.vectors import emit_elementwise
 
 _MODES: Mapping[type[FleetOp], ElementwiseMode] = {
     d.AddOp: ElementwiseMode.ADD, d.SubOp: ElementwiseMode.SUB, d.MulOp: ElementwiseMode.MUL,
 }  # fmt: skip
-
-
-def emit_elementwise(
-    context: EmitContext, mode: ElementwiseMode, shape: FeatureShape, sources: tuple[int, int], target: int, ops: Sequence[str]
-) -> None:
-    """Emit the instructions of one mode. sources, target: DDR offsets; target may be one of the sources."""
-    a, b = sources
-    for first, count in tiles(context.device, shape.tokens):
-        skip = first * PIXEL_BYTES
-        operands = ElementwiseTensors(
-            mode=mode, **groups_of(shape.channels), lines=1, tokens=count, a_addr=a + skip, b_addr=b + skip, a_surface=shape.row,
-            a_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
-        )  # fmt: skip
-        context.emit(Call("elementwise", operands.encode(), tuple(ops), (first, first + count)))
 
 
 class ElementwisePattern:
@@ -67,6 +50,7 @@ class ElementwisePattern:
     def emit(self, match: Match[None], context: EmitContext) -> None:
         """Emit it. Raises ModelError if a weight is not finite in FP16."""
         (op,) = match.ops
-        a, b = (place(context, v) for v in op.operands)
-        output = context.address(op.results[0])
-        emit_elementwise(context, _MODES[type(op)], feature_shape(op.results[0]), (a, b), output, [op_id(op)])
+        shape = feature_shape(op.results[0])
+        addresses = [place(context, v) for v in op.operands]
+        a, b, y = (feature_at(shape.tokens, shape.channels, at) for at in (*addresses, context.address(op.results[0])))
+        emit_elementwise(Unrolled(context, match.ops, (0, shape.tokens)), _MODES[type(op)], a, b, y)

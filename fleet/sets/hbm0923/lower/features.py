@@ -1,19 +1,18 @@
-"""Questions of patterns about an operation's tensors: whether they can be features in memory, at which address, in which tiles."""
+"""Questions of patterns about an operation's tensors: whether they can be features in memory, at which address."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.sdk import Device, ModelError
 from fleet.sdk.ir import Program, is_tensor, numpy_dtype, shape_of, weight_name
 from fleet.sdk.lowering import EmitContext
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.lower.rows import merged
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
+from fleet.sets.hbm0923.tables import finite_half
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,6 @@ class FeatureShape:
     def row(self) -> int:
         """Bytes of all tokens of one group of 32 channels: the stride between groups."""
         return self.tokens * PIXEL_BYTES
-
-    @property
-    def surfaces(self) -> int:
-        """Groups of 32 channels."""
-        return ceil_div(self.channels, PIXEL_LANES)
 
 
 def feature_shape(value: SSAValue) -> FeatureShape:
@@ -81,22 +75,6 @@ def place(context: EmitContext, value: SSAValue) -> int:
 def stored_half(context: EmitContext, name: str) -> np.ndarray:
     """Return a weight as FP16 and record it as the device stores it. Raises ModelError if FP16 cannot hold it."""
     model = context.weight(name)
-    if not np.isfinite(model).all():
-        raise ModelError("NaN or infinity, expected finite numbers", where=f"weight '{name}'")
-    with np.errstate(over="ignore"):
-        half = model.astype(np.float16)
-    if not np.isfinite(half).all():
-        raise ModelError(
-            f"a number of magnitude {np.abs(model).max():g} is beyond FP16 (65504)",
-            where=f"weight '{name}'",
-            hint="rescale the model",
-        )
+    half = finite_half(model, f"weight '{name}'")
     context.rounded(name, half.astype(model.dtype))
     return half
-
-
-def tiles(device: Device, tokens: int) -> Iterator[tuple[int, int]]:
-    """Yield (first, count) of the tokens of each instruction."""
-    most = device.parameters["MaxToken"]
-    for first in range(0, tokens, most):
-        yield first, min(most, tokens - first)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of, weight_name
+from fleet.sdk import Device
+from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, shape_of, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, weights
+from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
 from fleet.sets.hbm0923.matching import unstorable
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.numerics.float32 import fp20_word
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
+from fleet.sets.hbm0923.operators.vectors import emit_norm
 from fleet.sets.hbm0923.tables import pack_norm
-from fleet.sets.hbm0923.units.feature import groups_of
-from fleet.sets.hbm0923.units.norm import NormTensors
 
 _NORMS = (c.LayerNormOp, c.RmsNormOp)
 
@@ -73,16 +70,8 @@ class NormPattern:
         made = [_coefficients(context, value, shape.channels) for value in op.operands[1:]]
         names, halves = [name for name, _ in made], [half for _, half in made]
         words = context.store(f"{' '.join(names)}.norm", "ddr", pack_norm(halves[0], halves[1] if len(halves) > 1 else None))
-        context.parameter("eps", int(np.float32(_eps(op)).view(np.uint32)))
-        source, target = context.address(op.operand), context.address(op.results[0])
-        for first, count in tiles(context.device, shape.tokens):
-            skip = first * PIXEL_BYTES
-            operands = NormTensors(
-                **groups_of(shape.channels), lines=1, tokens=count, wt_addr=words, in_addr=source + skip, in_surface=shape.row,
-                in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
-                recip=fp20_word(Fraction(1, shape.channels)), layer=isinstance(op, c.LayerNormOp),
-            )  # fmt: skip
-            context.emit(Call("norm", operands.encode(), (op_id(op),), (first, first + count)))
+        x, y = (feature_at(shape.tokens, shape.channels, context.address(v)) for v in (op.operand, op.results[0]))
+        emit_norm(Unrolled(context, match.ops, (0, shape.tokens)), x, y, words, eps=_eps(op), layer=isinstance(op, c.LayerNormOp))
 
 
 def _number(value: SSAValue) -> float | None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, op_id, weight_name
+from fleet.sdk import Device
+from fleet.sdk.ir import FleetOp, Program, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
+from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half
+from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
 from fleet.sets.hbm0923.matching import unstorable
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.operators.vectors import RotaryTable, emit_rotary
 from fleet.sets.hbm0923.tables import pack_rotary
-from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS, PosEmbTensors
+from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
 
 
 class RotaryPattern:
@@ -43,20 +44,12 @@ class RotaryPattern:
 
     def emit(self, match: Match[tuple[str, str]], context: EmitContext) -> None:
         """Emit it. Raises ModelError if FP16 cannot hold the table."""
-        (op,) = match.ops
         (source,) = match.activations
         shape = feature_shape(source)
         cos, sin = match.data
         size = (shape.tokens, shape.channels // 2)
         rows = [np.broadcast_to(stored_half(context, name), size) for name in (cos, sin)]
         table = context.store(f"{cos} {sin} {shape.tokens}.rotary", "ddr", pack_rotary(rows[0], rows[1]))
-        address, target = context.address(source), context.address(match.results[0])
-        head = shape.channels // PIXEL_LANES * shape.row
-        for first, count in tiles(context.device, shape.tokens):
-            skip = first * PIXEL_BYTES
-            operands = PosEmbTensors(
-                channels=shape.channels, heads=1, tokens=count, last=first, table_addr=table + skip,
-                table_surface=shape.row, table_line=0, in_addr=address + skip, in_surface=shape.row, in_line=head,
-                out_addr=target + skip, out_surface=shape.row, out_line=head,
-            )  # fmt: skip
-            context.emit(Call("pos_emb", operands.encode(), (op_id(op),), (first, first + count)))
+        x, y = (feature_at(shape.tokens, shape.channels, context.address(v)) for v in (source, match.results[0]))
+        unrolled = Unrolled(context, match.ops, (0, shape.tokens))
+        emit_rotary(unrolled, x, y, RotaryTable(table, shape.row, 0), shape.channels)

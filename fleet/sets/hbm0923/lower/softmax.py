@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from fleet.sdk import Call, Device
-from fleet.sdk.ir import FleetOp, Program, op_id, shape_of
+from fleet.sdk import Device
+from fleet.sdk.ir import FleetOp, Program, shape_of
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
+from fleet.sdk.symbols import as_expr, dim
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
-from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
+from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
+from fleet.sets.hbm0923.operators.attention import emit_softmax
+from fleet.sets.hbm0923.operators.operands import as_int, tiles
 
 
 class SoftmaxPattern:
@@ -35,13 +37,8 @@ class SoftmaxPattern:
         """Emit it. The hardware counts positions as tokens plus earlier ones, so a tile has at most as many tokens as channels."""
         (source,) = match.activations
         shape = feature_shape(source)
-        address, target = context.address(source), context.address(match.results[0])
-        step = min(shape.channels, context.device.parameters["MaxToken"])
-        for first in range(0, shape.tokens, step):
-            count = min(step, shape.tokens - first)
-            skip = first * PIXEL_BYTES
-            operands = SoftmaxTensors(
-                heads=1, tokens=count, last=shape.channels - count, mask=False, in_addr=address + skip, in_surface=shape.row,
-                in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
-            )  # fmt: skip
-            context.emit(Call("softmax", operands.encode(), (op_id(match.ops[0]),), (first, first + count)))
+        x, y = (feature_at(shape.tokens, shape.channels, context.address(v)) for v in (source, match.results[0]))
+        unrolled = Unrolled(context, match.ops, (0, shape.tokens))
+        with tiles(unrolled, shape.tokens, min(shape.channels, context.device.parameters["MaxToken"])) as tile:
+            last = as_int(dim(shape.channels - as_expr(tile.size)))
+            emit_softmax(unrolled, x.part(tile), y.part(tile), last=last, causal=False, tokens=tile.tokens)

@@ -8,11 +8,12 @@ from math import prod
 import numpy as np
 
 from fleet.sdk import Device, DeviceError, Memory, Write
-from fleet.sdk.symbols import Number, as_expr, dim, upper
+from fleet.sdk.symbols import dim
 from fleet.sdk.tasks import OnChipRoom, Space, TaskOperand
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.numerics.mvm import to_fp16
-from fleet.sets.hbm0923.tasks.operands import ONCHIP
+from fleet.sets.hbm0923.operators.attention import cache_room
+from fleet.sets.hbm0923.operators.operands import ONCHIP, ceil_div_of, most
 from fleet.sets.hbm0923.units.feature import FeatureTensor
 from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.units.refusals import bank_bytes
@@ -26,12 +27,6 @@ def spaces(device: Device) -> Mapping[str, Space]:
     if half := device.parameters.get("OnchipDepth", 0) * PIXEL_BYTES:
         found[ONCHIP] = Space(2 * half, PIXEL_BYTES, parts=2)
     return found
-
-
-def most(device: Device, value: Number) -> int:
-    """Return the largest value of a size. A size that depends on the step counts tokens, at most MaxToken."""
-    number = dim(value)
-    return number if isinstance(number, int) else min(upper(number), device.parameters["MaxToken"])
 
 
 def room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> OnChipRoom:
@@ -56,21 +51,12 @@ def room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> O
     return OnChipRoom(most(device, lines) * groups * most(device, tokens) * PIXEL_BYTES, surface, line)
 
 
-def ceil_div_of(a: Number, b: int) -> Number:
-    """Return the quotient rounded up, for numbers and expressions."""
-    return dim((as_expr(a) + (b - 1)) // b)
-
-
 def _cache_room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> OnChipRoom:
     heads, positions, channels = operand.shape
     shape = ", ".join(str(d) for d in operand.shape)
     if "trp" not in attrs or channels not in HEAD_CHANNELS:
         raise DeviceError(f"no layout for ({shape}) in hbm, expected a cache (heads, positions, 64 or 128)")
-    ports, total = device.parameters["HbmPorts"], most(device, positions)
-    vectors, length = (total, most(device, channels)) if attrs["trp"] else (most(device, channels), total)
-    line = ceil_div(2 * length, BEAT_BYTES) * BEAT_BYTES
-    head = ceil_div(vectors, ports) * line
-    return OnChipRoom(most(device, heads) * head, line, head)
+    return cache_room(device, bool(attrs["trp"]), most(device, heads), most(device, positions), most(device, channels))
 
 
 def numbers(operand: TaskOperand) -> tuple[int, ...]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from fleet.sdk.tasks import GraphTasks, Task, View
-from fleet.sets.hbm0923.tasks import attention, mvm, vectors, views
-from fleet.sets.hbm0923.tasks.constants import packing_of
-from fleet.sets.hbm0923.tasks.room import load, room, spaces, store
+from fleet.sets.hbm0923.operators import attention, products, vectors, views
+from fleet.sets.hbm0923.operators.constants import packing_of
+from fleet.sets.hbm0923.operators.room import load, room, spaces, store
 
 _OPERATORS, _VIEWS = "accel.hbm.", "accel."
 """Prefixes of operator names."""
 
 _EMITTED: dict[str, Task] = {
-    "mvm": mvm.mvm,
-    "mvm_bn": mvm.mvm_bn,
-    "mvm_bn_res": mvm.mvm_bn_res,
+    "mvm": products.mvm,
+    "mvm_bn": products.mvm_bn,
+    "mvm_bn_res": products.mvm_bn_res,
     "dat_hbm": attention.dat_hbm,
     "transpose": attention.dat_hbm,
     "feature2weight": attention.dat_hbm,

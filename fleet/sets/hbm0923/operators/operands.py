@@ -1,14 +1,16 @@
-"""Questions of tasks about a graph's operands: sizes as counts, places, and whether an instruction takes them."""
+"""Operands of instructions as tensors in memory: features, their tiles of tokens, and questions about the operands of a call."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
 
-from fleet.sdk import DeviceError
-from fleet.sdk.symbols import Expr, Number, dim
-from fleet.sdk.tasks import TaskCall, TaskOperand
-from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
+from fleet.sdk import Device, DeviceError
+from fleet.sdk.symbols import Expr, Numb, Number, as_expr, dim, minimum, upper
+from fleet.sdk.tasks import TaskCall, TaskContext, TaskOperand
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 ONCHIP = "onchip"
 
@@ -54,6 +56,52 @@ class FeatureOperand:
         """Groups of 32 channels."""
         return ceil_div(as_int(self.channels), PIXEL_LANES)
 
+    def part(self, tile: Tile) -> FeatureOperand:
+        """Return the tokens of a tile."""
+        return self if tile.whole else replace(self, tokens=tile.size, address=tile.moved(self.address))
+
+
+class Tile(NamedTuple):
+    """The tokens of one instruction: `size` of them from `first` on. whole: all tokens of the step."""
+
+    first: Number
+    size: Number
+    whole: bool
+
+    @property
+    def tokens(self) -> tuple[Number, Number] | None:
+        """The tokens as `TaskContext.emit` takes them."""
+        return None if self.whole else (self.first, as_expr(self.first) + self.size)
+
+    def moved(self, address: int, step: int = PIXEL_BYTES) -> int:
+        """Return the address of the first token. step: bytes of a token."""
+        return address if self.whole else address + as_int(dim(as_expr(self.first) * step))
+
+
+@contextmanager
+def tiles(context: TaskContext, tokens: Number, at_most: int) -> Generator[Tile]:
+    """Repeat what is emitted inside for tiles of `at_most` tokens: a loop, if a step may have more."""
+    if most(context.device, tokens) <= at_most:
+        yield Tile(0, tokens, True)
+        return
+    with context.loop("tile", ceil_div_of(tokens, at_most)) as index:
+        if isinstance(index, Numb):  # without a loop every step fits
+            yield Tile(0, tokens, True)
+        else:
+            first = index * at_most
+            yield Tile(first, dim(minimum(as_expr(tokens) - first, at_most)), False)
+
+
+def most(device: Device, value: Number) -> int:
+    """Return the largest value of a size. A size that depends on the step counts tokens, at most MaxToken."""
+    number = dim(value)
+    return number if isinstance(number, int) else min(upper(number), device.parameters["MaxToken"])
+
+
+def ceil_div_of(a: Number, b: int) -> Number:
+    """Return the quotient rounded up, for numbers and expressions."""
+    return dim((as_expr(a) + (b - 1)) // b)
+
 
 def feature(call: TaskCall, operand: TaskOperand, what: str) -> FeatureOperand:
     """Return an operand as a feature. Raises DeviceError if it is not one."""
@@ -62,7 +110,7 @@ def feature(call: TaskCall, operand: TaskOperand, what: str) -> FeatureOperand:
         raise refused(
             call, f"{what} is ({shape}) of {operand.dtype} in {operand.space}, expected a feature (heads, tokens, channels)"
         )
-    tokens, channels = operand.shape[1:]
+    tokens, channels = operand.shape[1], dim(operand.shape[2])
     lines = known(operand.shape[0], call, f"the number of heads of {what}")
     # One line needs no stride: the public compiler writes that of the surfaces.
     line = operand.surface if lines == 1 else operand.line

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fleet.sdk.symbols import Number, as_expr, dim
 from fleet.sdk.tasks import TaskCall, TaskOperand
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.tasks.operands import argument, known, refused, same
+from fleet.sets.hbm0923.operators.operands import argument, known, refused, same
 
 Shapes = Sequence[tuple[Number, ...]]
 COPY = "the device has no instruction that copies"

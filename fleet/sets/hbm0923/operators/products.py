@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fleet.sdk.symbols import Expr, Numb, Number, dim, minimum
+from fleet.sdk import Device
 from fleet.sdk.tasks import TaskCall, TaskContext, TaskOperand
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div
-from fleet.sets.hbm0923.patterns import tile_tokens
-from fleet.sets.hbm0923.tasks.operands import FeatureOperand, argument, as_int, constant, feature, flag, known, refused, same
-from fleet.sets.hbm0923.tasks.room import ceil_div_of, most
+from fleet.sets.hbm0923.mvm_operands import BEAT_CODES, PIXEL_BYTES, MvmFields, ceil_div, row_words
+from fleet.sets.hbm0923.operators.operands import (
+    FeatureOperand,
+    argument,
+    as_int,
+    constant,
+    feature,
+    flag,
+    known,
+    most,
+    refused,
+    same,
+    tiles,
+)
 
 INDEX_BYTES = 4
+_ARGMAX_TOKENS = PIXEL_BYTES // INDEX_BYTES
+"""The argmax address of a tile must be a multiple of 64 bytes, so its first token is a multiple of 16."""
 
 
 def has_argmax(call: TaskCall) -> bool:
@@ -43,8 +55,7 @@ def weight_operand(call: TaskCall) -> TaskOperand:
 
 
 def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
-    device = context.device
-    weights = weight_operand(call)
+    device, weights = context.device, weight_operand(call)
     chin, chout = (known(d, call, "a size of the weights") for d in weights.shape)
     x, y = feature(call, argument(call, 0, "activations"), "the input"), feature(call, call.results[0], "the result")
     residual = None
@@ -61,35 +72,38 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
         relu=flag(call, "relu"), mul=residual is not None and flag(call, "res_mul"),
         kept=weights.kept, onchip=x.onchip + 2 * y.onchip + 4 * (residual is not None and residual.onchip),
     )  # fmt: skip
-    tile = tile_tokens(device, chin, weights.kept, argmax=False)
-    if tile < 1:
+    if tile_tokens(device, chin, weights.kept, argmax=False) < 1:
         words = ceil_div(chin, device.parameters["Tin"])
         raise refused(
             call, f"{chin} input channels take {words} words, the buffer holds {device.parameters['DatDepth']} (DatDepth)"
         )
-    if most(device, x.tokens) <= tile:
-        context.emit(instruction, whole.encode(device))
-        return
-    tile = tile_tokens(device, chin, weights.kept, argmax=True) or tile if argmax else tile
-    with context.loop("tile", ceil_div_of(x.tokens, tile)) as index:
-        _emit_tile(context, instruction, whole, x.tokens, index, tile)
+    emit_product(context, whole)
 
 
-def _emit_tile(context: TaskContext, instruction: str, whole: MvmFields, tokens: Number, index: Expr, tile: int) -> None:
-    if isinstance(index, Numb):  # without a loop every step fits
-        context.emit(instruction, whole.encode(context.device))
-        return
-    first = index * tile
-    pixels, words = as_int(dim(first * PIXEL_BYTES)), as_int(dim(first * INDEX_BYTES))
-    part = replace(
-        whole,
-        tokens=as_int(dim(minimum(tokens - first, tile))),
-        input=whole.input + pixels,
-        output=whole.output + pixels,
-        residual=None if whole.residual is None else whole.residual + pixels,
-        argmax=None if whole.argmax is None else whole.argmax + words,
-    )
-    context.emit(instruction, part.encode(context.device), (first, first + part.tokens))
+def tile_tokens(device: Device, chin: int, kept: int = 0, *, argmax: bool) -> int:
+    """Return the maximum tokens of one instruction; 0 if not even one fits. kept: stored weights of 8, 0 for all."""
+    p = device.parameters
+    tile = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(device, chin, kept))
+    return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
+
+
+def emit_product(context: TaskContext, whole: MvmFields) -> None:
+    """Emit a product of all tokens: one instruction for each tile that the data buffer holds."""
+    device = context.device
+    instruction = "mvm" if whole.bn is None else "mvm_bn" if whole.residual is None else "mvm_bn_res"
+    at_most = tile_tokens(device, whole.chin, whole.kept, argmax=False)
+    if whole.argmax is not None and most(device, whole.tokens) > at_most:
+        at_most = tile_tokens(device, whole.chin, whole.kept, argmax=True) or at_most
+    with tiles(context, whole.tokens, at_most) as tile:
+        part = replace(
+            whole,
+            tokens=as_int(tile.size),
+            input=tile.moved(whole.input),
+            output=tile.moved(whole.output),
+            residual=None if whole.residual is None else tile.moved(whole.residual),
+            argmax=None if whole.argmax is None else tile.moved(whole.argmax, INDEX_BYTES),
+        )
+        context.emit(instruction, part.encode(device), tile.tokens)
 
 
 def _check(call: TaskCall, x: FeatureOperand, y: FeatureOperand, residual: FeatureOperand | None, chin: int, chout: int) -> None:

@@ -15,12 +15,11 @@ from fleet.sdk.tasks import OnChipRoom, Packing, Quantiser, TaskCall, TaskOperan
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
 from fleet.sets.hbm0923.numerics.act_tables import act_table
-from fleet.sets.hbm0923.options import group_of, kept_of
-from fleet.sets.hbm0923.patterns import LEVELS
+from fleet.sets.hbm0923.operators.operands import known, refused
+from fleet.sets.hbm0923.operators.vectors import is_layer_norm
+from fleet.sets.hbm0923.options import LEVELS, group_of, kept_of
 from fleet.sets.hbm0923.sparse import pruned
-from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary
-from fleet.sets.hbm0923.tasks.operands import known, refused
-from fleet.sets.hbm0923.tasks.vectors import is_layer_norm
+from fleet.sets.hbm0923.tables import finite_half, pack_act, pack_norm, pack_rotary
 from fleet.sets.hbm0923.units.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.weights import pack_bn, pack_matrix
 
@@ -41,17 +40,6 @@ class Use:
     def where(self) -> str:
         """Name of the constant for messages."""
         return f"constant '{self.operand.name}'"
-
-
-def finite_half(array: np.ndarray, where: str) -> np.ndarray:
-    """Return the array as FP16. Raises ModelError if FP16 cannot hold it."""
-    if not np.isfinite(array).all():
-        raise ModelError("NaN or infinity, expected finite numbers", where=where)
-    with np.errstate(over="ignore"):
-        half = np.asarray(array).astype(np.float16)
-    if not np.isfinite(half).all():
-        raise ModelError(f"a number of magnitude {np.abs(array).max():g} is beyond FP16 (65504)", where=where)
-    return half
 
 
 def _weights(use: Use) -> Packing:

@@ -7,7 +7,7 @@ import pytest
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 from fleet.sdk.tasks import TaskOperand
-from fleet.sets.hbm0923.tasks.room import room
+from fleet.sets.hbm0923.operators.room import room
 
 SET, SMALL = find_device("hbm_small")
 CACHE = TaskOperand((2, 16, 64), "float16", "hbm", 0)

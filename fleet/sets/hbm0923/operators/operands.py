@@ -56,12 +56,12 @@ class FeatureOperand:
         """Groups of 32 channels."""
         return ceil_div(as_int(self.channels), PIXEL_LANES)
 
-    def part(self, tile: Tile) -> FeatureOperand:
+    def part(self, tile: TokenTile) -> FeatureOperand:
         """Return the tokens of a tile."""
         return self if tile.whole else replace(self, tokens=tile.size, address=tile.moved(self.address))
 
 
-class Tile(NamedTuple):
+class TokenTile(NamedTuple):
     """The tokens of one instruction: `size` of them from `first` on. whole: all tokens of the step."""
 
     first: Number
@@ -79,17 +79,17 @@ class Tile(NamedTuple):
 
 
 @contextmanager
-def tiles(context: TaskContext, tokens: Number, at_most: int) -> Generator[Tile]:
+def tiles(context: TaskContext, tokens: Number, at_most: int) -> Generator[TokenTile]:
     """Repeat what is emitted inside for tiles of `at_most` tokens: a loop, if a step may have more."""
     if most(context.device, tokens) <= at_most:
-        yield Tile(0, tokens, True)
+        yield TokenTile(0, tokens, True)
         return
     with context.loop("tile", ceil_div_of(tokens, at_most)) as index:
         if isinstance(index, Numb):  # without a loop every step fits
-            yield Tile(0, tokens, True)
+            yield TokenTile(0, tokens, True)
         else:
             first = index * at_most
-            yield Tile(first, dim(minimum(as_expr(tokens) - first, at_most)), False)
+            yield TokenTile(first, dim(minimum(as_expr(tokens) - first, at_most)), False)
 
 
 def most(device: Device, value: Number) -> int:

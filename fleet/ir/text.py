@@ -1,4 +1,4 @@
-"""Textual IR: printing and reading back. Never on the main path (parsing is slow); for `--emit ir` and for tests."""
+"""Textual IR: printing and reading back; for stored models, `--emit ir` and tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.ir import Dialect
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from fleet.errors import ModelError
 from fleet.ir.dialect import FLEET
+from fleet.ir.text_lines import LineParser
 
 
 def print_ir(module: ModuleOp) -> str:
@@ -43,7 +43,7 @@ def parse_ir(text: str, name: str = "<ir>", dialects: Sequence[Dialect] = ()) ->
     for dialect in (Builtin, Func, FLEET, *dialects):
         context.load_dialect(dialect)
     try:
-        module = Parser(context, text, name).parse_module()
+        module = LineParser(context, text, name).parse_module()
         module.verify()
     except ParseError as error:
         line = text.count("\n", 0, error.span.start) + 1

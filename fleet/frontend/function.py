@@ -31,7 +31,8 @@ from fleet.frontend.reading.findings import Poisoned, TooManyErrors
 from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.tensor import ArrayStorage
-from fleet.frontend.reading.values import CallFrame, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import CallFrame, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.frontend.source import assemble
 from fleet.frontend.tensor import Tensor as Declaration
 from fleet.ir.program import Program

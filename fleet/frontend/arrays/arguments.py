@@ -11,7 +11,8 @@ import numpy as np
 from fleet.frontend.arrays.signatures import Signature
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, List, NumberValue, TracedArray, Value, plain_dtype, words
+from fleet.frontend.reading.values import Library, List, NumberValue, TracedArray, Value, plain_dtype
+from fleet.frontend.reading.wording import words
 from fleet.ir.types import DTYPES
 
 Arguments: TypeAlias = Mapping[str, Value]

@@ -30,8 +30,8 @@ from fleet.frontend.reading.values import (
     RangeValue,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 from fleet.ir.library.call import CallOperand, LibraryCall, is_callable
 from fleet.ir.library.expand import has_sequence
 from fleet.ir.library.inference import CallError, ResultLeaf, results

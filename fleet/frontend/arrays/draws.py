@@ -16,7 +16,8 @@ from fleet.frontend.arrays.parts import late_element
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import RoundDraw
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import Generator, List, NumberValue, RangeValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Generator, List, NumberValue, RangeValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.weights import VECTORS, RandomStream, StreamDraw, draw_method
 
 _WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric", "negative_binomial", "multinomial",

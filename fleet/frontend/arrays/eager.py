@@ -47,9 +47,8 @@ from fleet.frontend.reading.values import (
     Value,
     ValueOperand,
     is_scalar_type,
-    numbered,
-    words,
 )
+from fleet.frontend.reading.wording import numbered, words
 from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES, tensor_type
 

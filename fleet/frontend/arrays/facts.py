@@ -10,7 +10,8 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, Library, List, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Complex, Library, List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 _KINDS = "generic number integer signedinteger unsignedinteger inexact floating complexfloating"
 ABSTRACT: Mapping[str, Any] = {f"numpy.{n}": getattr(np, n) for n in _KINDS.split()}

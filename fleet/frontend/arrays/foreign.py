@@ -30,8 +30,8 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     plain_dtype,
-    words,
 )
+from fleet.frontend.reading.wording import words
 from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from fleet.frontend.arrays.arguments import Arguments, Handler
 from fleet.frontend.arrays.functions import changes, composed, create, elementwise, matrices, order, products, reductions, shapes
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, Value, words
+from fleet.frontend.reading.values import NumberValue, Value
+from fleet.frontend.reading.wording import words
 
 HANDLERS: Mapping[str, Handler] = {
     **elementwise.HANDLERS,

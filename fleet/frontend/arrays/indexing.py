@@ -23,7 +23,8 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.intervals import is_inside
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value, words
+from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 _MAX_SCATTER = 1 << 20
 

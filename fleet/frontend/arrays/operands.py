@@ -15,7 +15,8 @@ from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.sizes import dims_of, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import Complex, List, NumberValue, RangeValue, TracedArray, Value, ValueOperand, words
+from fleet.frontend.reading.values import Complex, List, NumberValue, RangeValue, TracedArray, Value, ValueOperand
+from fleet.frontend.reading.wording import words
 from fleet.ir.operations.promotion import common_dtype, loop_types
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype

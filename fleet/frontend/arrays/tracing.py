@@ -26,18 +26,8 @@ from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.arrays.truths import number_of
 from fleet.frontend.reading.evaluator import Evaluator, Index
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import (
-    Generator,
-    Method,
-    NumberValue,
-    TextPart,
-    TracedArray,
-    Value,
-    ValueOperand,
-    dimension,
-    numbered,
-    words,
-)
+from fleet.frontend.reading.values import Generator, Method, NumberValue, TextPart, TracedArray, Value, ValueOperand, dimension
+from fleet.frontend.reading.wording import numbered, words
 from fleet.ir.dialect import OPERATIONS, BinaryOp
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real")

@@ -15,7 +15,8 @@ from xdsl.ir import SSAValue
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.types import numpy_dtype
 
 

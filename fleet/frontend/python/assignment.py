@@ -25,8 +25,8 @@ from fleet.frontend.reading.values import (
     Poison,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 
 def plain(ev: Evaluator, node: ast.Assign) -> None:

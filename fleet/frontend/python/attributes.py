@@ -37,8 +37,8 @@ from fleet.frontend.reading.values import (
     Value,
     is_scalar_type,
     scalar_type,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _PARTS = ("start", "stop", "step")
 

@@ -11,7 +11,8 @@ from fleet.frontend.python import generators
 from fleet.frontend.python.standard.functions import is_kernel
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Broken, CallFrame, Dict, SourceFunction, Value, words
+from fleet.frontend.reading.values import Broken, CallFrame, Dict, SourceFunction, Value
+from fleet.frontend.reading.wording import words
 
 MAX_CALL_DEPTH = 200
 _FRAMES = 60

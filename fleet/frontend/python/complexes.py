@@ -11,7 +11,8 @@ from typing import Any
 from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import Complex, List, NumberValue, Value, ValueOperand, words
+from fleet.frontend.reading.values import Complex, List, NumberValue, Value, ValueOperand
+from fleet.frontend.reading.wording import words
 
 _PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,

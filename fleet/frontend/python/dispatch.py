@@ -52,8 +52,8 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     plain_dtype,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 
 def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:

@@ -36,8 +36,8 @@ from fleet.frontend.reading.values import (
     Text,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _SUPPORTED = "operators, comparisons, calls, slices, containers, comprehensions, lambda and conditional expressions"
 

@@ -31,8 +31,8 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     number_behind,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.FloorDiv: "floor_div", ast.Mod: "mod",

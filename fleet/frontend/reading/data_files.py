@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import ObjectInstance, Value, words
+from fleet.frontend.reading.values import ObjectInstance, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.program import DataFile
 
 _MOST_TEXT = 1 << 24

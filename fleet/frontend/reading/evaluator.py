@@ -54,10 +54,9 @@ from fleet.frontend.reading.values import (
     Value,
     ValueOperand,
     number_behind,
-    numbered,
-    words,
 )
 from fleet.frontend.reading.values import Generator as RandomGenerator
+from fleet.frontend.reading.wording import numbered, words
 from fleet.ir.operations.program_ops import read_options
 from fleet.ir.program import DataFile
 from fleet.ir.weights import RandomStream

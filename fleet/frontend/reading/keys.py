@@ -9,17 +9,8 @@ import numpy as np
 
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import (
-    Class,
-    NumberValue,
-    ObjectInstance,
-    Set,
-    SourceFunction,
-    TracedArray,
-    Value,
-    number_behind,
-    words,
-)
+from fleet.frontend.reading.values import Class, NumberValue, ObjectInstance, Set, SourceFunction, TracedArray, Value, number_behind
+from fleet.frontend.reading.wording import words
 
 
 class RecordKey:

@@ -6,7 +6,8 @@ import ast
 from typing import Any
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, Dict, List, NumberValue, RangeValue, Set, Value, words
+from fleet.frontend.reading.values import Complex, Dict, List, NumberValue, RangeValue, Set, Value
+from fleet.frontend.reading.wording import words
 
 
 def check_size(ev: Evaluator, node: ast.AST, value: Value) -> None:

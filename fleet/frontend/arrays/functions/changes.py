@@ -17,7 +17,8 @@ from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import array, convert, elementwise, select
 from fleet.frontend.arrays.sizes import flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value, words
+from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "add"}
 """Ufunc -> the reduction of `scatter`; subtract adds the negated values."""

@@ -16,7 +16,8 @@ from fleet.frontend.arrays.operands import array, bitwise, convert, elementwise,
 from fleet.frontend.arrays.parts import piece
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand
+from fleet.frontend.reading.wording import words
 
 
 def _angle(ufunc: np.ufunc) -> Handler:

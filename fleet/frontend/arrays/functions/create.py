@@ -19,7 +19,8 @@ from fleet.frontend.arrays.making import check_size, static
 from fleet.frontend.arrays.operands import array, convert, stacked, whole
 from fleet.frontend.arrays.sizes import ArraySizes, broadcasted, dims_of, filled, given_sizes, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value, words
+from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.weights import Creation
 
 

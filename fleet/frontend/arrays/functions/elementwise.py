@@ -14,7 +14,8 @@ from fleet.frontend.arrays.functions.shifts import powers, shift
 from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.operands import array, bitwise, elementwise, loop, numeric, select
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand
+from fleet.frontend.reading.wording import words
 from fleet.ir.dialect import ClipOp
 from fleet.ir.shapes import InferenceError
 

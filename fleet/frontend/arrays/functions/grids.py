@@ -14,7 +14,8 @@ from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, List, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Complex, List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 MAKERS = frozenset({"numpy.r_", "numpy.c_", "numpy.mgrid", "numpy.ogrid", "numpy.s_", "numpy.index_exp"})
 

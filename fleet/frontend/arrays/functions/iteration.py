@@ -9,7 +9,8 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import ELLIPSIS, Lazy, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import ELLIPSIS, Lazy, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.memory_order import in_c_order
 
 

@@ -7,7 +7,8 @@ import ast
 from fleet.frontend.arrays import called
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import TracedArray, Value, words
+from fleet.frontend.reading.values import TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.memory_order import in_c_order, repeats
 
 

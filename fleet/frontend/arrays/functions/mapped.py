@@ -26,8 +26,8 @@ from fleet.frontend.reading.values import (
     SourceFunction,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _MOST_PARTS = 256
 

@@ -17,7 +17,8 @@ from fleet.frontend.arrays.operands import array, elementwise, select
 from fleet.frontend.arrays.parts import piece, transposed
 from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 
 def _static(ev: Evaluator, node: ast.AST, x: TracedArray, what: str) -> None:

@@ -20,7 +20,8 @@ from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.intervals import is_inside
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, dimension, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, dimension
+from fleet.frontend.reading.wording import words
 from fleet.ir.dialect import NumpyOp
 from fleet.ir.operations.operation import attributes_of
 

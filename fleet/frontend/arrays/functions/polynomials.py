@@ -10,17 +10,8 @@ import numpy as np
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import (
-    Class,
-    Descriptor,
-    Library,
-    NumberValue,
-    ObjectInstance,
-    Partial,
-    TracedArray,
-    Value,
-    words,
-)
+from fleet.frontend.reading.values import Class, Descriptor, Library, NumberValue, ObjectInstance, Partial, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.operations.program_ops import read_options
 
 _PATH = "numpy.poly1d"

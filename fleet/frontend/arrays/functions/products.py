@@ -15,7 +15,8 @@ from fleet.frontend.arrays.functions.shifts import must_fit
 from fleet.frontend.arrays.operands import array, elementwise, numeric, select
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand
+from fleet.frontend.reading.wording import words
 from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
 from fleet.ir.memory_order import dot_copies
 from fleet.ir.operations.einsum import canonical

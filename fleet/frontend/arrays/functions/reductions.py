@@ -13,7 +13,8 @@ from fleet.frontend.arrays.emitting import cast, emit
 from fleet.frontend.arrays.operands import array, elementwise
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 
 def _reduce(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

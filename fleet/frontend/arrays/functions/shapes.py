@@ -21,7 +21,8 @@ from fleet.frontend.arrays.parts import element, gather, piece, transposed
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, dimension, words
+from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, dimension
+from fleet.frontend.reading.wording import words
 
 
 def _given(value: Value) -> Value:

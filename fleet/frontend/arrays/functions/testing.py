@@ -10,7 +10,8 @@ import numpy as np
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 
 def _held(ev: Evaluator, node: ast.Call, truth: Value, name: str) -> Value:

@@ -16,7 +16,8 @@ from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.data_files import is_path, text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
-from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.operations.program_ops import read_options
 
 _FORMATS = frozenset(

@@ -16,17 +16,8 @@ from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.series import Series, along, series_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import (
-    Lazy,
-    Library,
-    List,
-    NumberValue,
-    ObjectInstance,
-    RangeValue,
-    Slice,
-    Value,
-    words,
-)
+from fleet.frontend.reading.values import Lazy, Library, List, NumberValue, ObjectInstance, RangeValue, Slice, Value
+from fleet.frontend.reading.wording import words
 
 
 def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:

@@ -18,14 +18,8 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import (
-    Complex,
-    NumberValue,
-    TracedArray,
-    Value,
-    number_behind,
-    words,
-)
+from fleet.frontend.reading.values import Complex, NumberValue, TracedArray, Value, number_behind
+from fleet.frontend.reading.wording import words
 
 
 def _complex(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:

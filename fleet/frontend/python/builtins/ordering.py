@@ -7,7 +7,8 @@ from typing import Any
 
 from fleet.frontend.python.classes import objects
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, number_behind, words
+from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, number_behind
+from fleet.frontend.reading.wording import words
 
 
 def ordered(ev: Evaluator, node: ast.expr, value: Value, op: str) -> Any:

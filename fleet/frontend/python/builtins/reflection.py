@@ -34,8 +34,8 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     scalar_type,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _ABSENT = frozenset({"F205", "F206"})
 

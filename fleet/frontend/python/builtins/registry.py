@@ -45,8 +45,8 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     dimension,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 
 def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:

@@ -8,7 +8,8 @@ from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.standard import inherited
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import BoundMethod, CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value, words
+from fleet.frontend.reading.values import BoundMethod, CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value
+from fleet.frontend.reading.wording import words
 
 _NO_BASE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})

@@ -7,17 +7,8 @@ import ast
 from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
-from fleet.frontend.reading.values import (
-    BoundMethod,
-    Class,
-    Descriptor,
-    Marker,
-    NumberValue,
-    ObjectInstance,
-    SourceFunction,
-    Value,
-    words,
-)
+from fleet.frontend.reading.values import BoundMethod, Class, Descriptor, Marker, NumberValue, ObjectInstance, SourceFunction, Value
+from fleet.frontend.reading.wording import words
 
 AUTO = Marker("auto")
 """`enum.auto()`."""

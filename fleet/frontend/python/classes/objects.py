@@ -30,8 +30,8 @@ from fleet.frontend.reading.values import (
     Super,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 OPERATORS: Mapping[str, str] = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floor_div": "floordiv", "mod": "mod", "pow": "pow",

@@ -22,8 +22,8 @@ from fleet.frontend.reading.values import (
     SourceFunction,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _OPTIONS = ("init", "repr", "eq", "frozen", "kw_only", "order", "slots", "unsafe_hash", "match_args")
 _FIELD = ("default", "default_factory", "init", "repr", "compare", "kw_only", "hash", "metadata")

@@ -35,8 +35,8 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     number_behind,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _GENERIC = ("typing.", "collections.abc.", "builtins.list", "builtins.dict", "builtins.tuple", "builtins.set", "builtins.type",
             "builtins.frozenset", "collections.deque", "collections.defaultdict", "numpy.typing.", "numpy.ndarray")  # fmt: skip

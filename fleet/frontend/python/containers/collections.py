@@ -11,7 +11,8 @@ from typing import Any, NoReturn, TypeAlias
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
-from fleet.frontend.reading.values import Dict, List, NumberValue, Value, words
+from fleet.frontend.reading.values import Dict, List, NumberValue, Value
+from fleet.frontend.reading.wording import words
 
 _Method: TypeAlias = "Callable[[Evaluator, ast.Call, Any, list[Value]], Value]"
 COLLECTIONS = frozenset(f"collections.{n}" for n in ("deque", "defaultdict", "Counter", "OrderedDict"))

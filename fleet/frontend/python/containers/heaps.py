@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from fleet.frontend.python.builtins.ordering import ordered
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, Value, words
+from fleet.frontend.reading.values import List, Value
+from fleet.frontend.reading.wording import words
 
 _CHANGING = frozenset({"heappush", "heappop", "heapify", "heappushpop", "heapreplace"})
 HEAPS = frozenset(f"heapq.{n}" for n in (*_CHANGING, "nsmallest", "nlargest"))

@@ -25,8 +25,8 @@ from fleet.frontend.reading.values import (
     Set,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 
 def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key, in_order, key
-from fleet.frontend.reading.values import NumberValue, ObjectInstance, Set, Value, words
+from fleet.frontend.reading.values import NumberValue, ObjectInstance, Set, Value
+from fleet.frontend.reading.wording import words
 
 _Method: TypeAlias = "Callable[[Evaluator, ast.Call, Set, list[Value]], Value]"
 OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {

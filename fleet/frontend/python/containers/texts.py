@@ -11,7 +11,8 @@ from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import formats
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
-from fleet.frontend.reading.values import Dict, List, NumberValue, Text, Value, words
+from fleet.frontend.reading.values import Dict, List, NumberValue, Text, Value
+from fleet.frontend.reading.wording import words
 
 _Method: TypeAlias = Callable[..., Value]
 """A method's implementation. Arguments: evaluator, call, owner, arguments."""

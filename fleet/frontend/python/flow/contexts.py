@@ -14,7 +14,8 @@ from fleet.frontend.python.generators import Yielding
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, Library, List, ObjectInstance, Value, words
+from fleet.frontend.reading.values import Lazy, Library, List, ObjectInstance, Value
+from fleet.frontend.reading.wording import words
 
 
 def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[], Flow]) -> Flow:

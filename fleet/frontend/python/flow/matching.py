@@ -11,7 +11,8 @@ from fleet.frontend.python.operators import compared
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
-from fleet.frontend.reading.values import Class, Dict, Library, List, NumberValue, ObjectInstance, Value, words
+from fleet.frontend.reading.values import Class, Dict, Library, List, NumberValue, ObjectInstance, Value
+from fleet.frontend.reading.wording import words
 
 
 def match_(ev: Evaluator, node: ast.Match, block: Callable[[list[ast.stmt]], Flow]) -> Flow:

@@ -18,7 +18,8 @@ from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, Poison, TracedArray, Value, words
+from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, Poison, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.dialect import IfOp, YieldOp
 
 NUMBERS: Mapping[type, Attribute] = {bool: i1, int: i64, float: f64}

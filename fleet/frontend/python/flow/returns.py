@@ -8,7 +8,8 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 
 def returned_values(

@@ -22,7 +22,8 @@ from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import RoundDraw, RoundDraws
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NamedTupleValue, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NamedTupleValue, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 from fleet.ir.dialect import PrintOp, WhileOp, YieldOp
 
 _TRIES = 8

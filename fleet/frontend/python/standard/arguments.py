@@ -12,7 +12,8 @@ from typing import Any
 from fleet.errors import SourceError
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
-from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value, words
+from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value
+from fleet.frontend.reading.wording import words
 
 _PARSER = "argparse.ArgumentParser"
 _OPTIONS = frozenset({"action", "nargs", "const", "default", "type", "choices", "required", "help", "metavar", "dest"})

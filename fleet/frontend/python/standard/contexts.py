@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, Library, Partial, Value, words
+from fleet.frontend.reading.values import Lazy, Library, Partial, Value
+from fleet.frontend.reading.wording import words
 
 
 def _decorated(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

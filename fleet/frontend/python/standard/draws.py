@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
-from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value, words
+from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value
+from fleet.frontend.reading.wording import words
 
 _NUMBERS = (
     *("random", "randint", "uniform", "gauss", "normalvariate", "expovariate", "betavariate", "triangular", "randrange"),

@@ -33,8 +33,8 @@ from fleet.frontend.reading.values import (
     Partial,
     TracedArray,
     Value,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _HELD = "<held>"
 """The attribute that holds the object; no source can name it."""

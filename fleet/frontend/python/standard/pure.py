@@ -17,7 +17,8 @@ from fleet.frontend.python.builtins.ordering import ordered
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import check_size, known, value_of
-from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 
 def _found(name: str) -> Callable[..., Value]:

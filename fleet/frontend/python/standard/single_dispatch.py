@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, SourceFunction, Value, words
+from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, SourceFunction, Value
+from fleet.frontend.reading.wording import words
 
 _TABLE = "_registered"
 _NARROWER = ("builtins.bool", "builtins.int", "builtins.object")

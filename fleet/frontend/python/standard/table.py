@@ -27,7 +27,8 @@ from fleet.frontend.python.standard import (
     text,
 )
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value, words
+from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value
+from fleet.frontend.reading.wording import words
 
 
 def _nothing(*_given: object) -> Value:

@@ -38,8 +38,8 @@ from fleet.frontend.reading.values import (
     Value,
     is_scalar_type,
     number_behind,
-    words,
 )
+from fleet.frontend.reading.wording import words
 
 _MAX_WIDTH = 999
 

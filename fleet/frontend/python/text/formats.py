@@ -9,7 +9,8 @@ from string import Formatter
 
 from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, TracedArray, Value, words
+from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, TracedArray, Value
+from fleet.frontend.reading.wording import words
 
 _PLACE = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[-+ 0#]*)(?P<width>[0-9]*)(?:\.(?P<digits>[0-9]*))?(?P<kind>.)", re.DOTALL)
 _INTEGERS, _FLOATS, _DIGITS = "diu", "eEfFgG", "xXo"

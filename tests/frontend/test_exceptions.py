@@ -241,7 +241,35 @@ while True:
         pass
 print(n)
 """,
+    "its expression is read once": """
+def why():
+    print('asked')
+    return 'why'
+names = iter('ab')
+try:
+    raise ValueError(why(), next(names))
+except ValueError as e:
+    print(e, next(names))
+""",
+    "the code that it ends with": """
+def main():
+    print('once')
+    return 0
+try:
+    raise SystemExit(main())
+except SystemExit as e:
+    print('ended', e)
+""",
 }
+
+
+def test_main_runs_once_where_its_code_is_what_the_script_exits_with(tmp_path) -> None:
+    text = "def main():\n    print('once')\nif __name__ == '__main__':\n    raise SystemExit(main())\n"
+    program = program_of(tmp_path, text, None)
+    printed = io.StringIO()
+    VM(ByteCodeConverter(program).convert(), echo=lambda *v, end="\n": print(*v, end=end, file=printed)).run()
+    assert printed.getvalue() == "once\n"
+    assert run(str(tmp_path / "model.py")).printed == "once\n"
 
 
 def said(text: str) -> str:

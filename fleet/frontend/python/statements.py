@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -437,7 +438,7 @@ def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
 def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
     exiting = isinstance(node.exc, ast.Call | ast.Name) and ast.unparse(node.exc).startswith("SystemExit")
     if exceptions.catchable(ev) or (exiting and not ev.inside):
-        exceptions.raised(ev, node, f"the source raises {_said(ev, node)}")
+        exceptions.raised(ev, node, partial(_said_of, ev, node))
     if not ev.inside:
         ev.fail("F701", node, f"the source raises {_said(ev, node)}")
     check(ev, node, False, f"the source raises {_said(ev, node)}")
@@ -447,6 +448,15 @@ def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
 def _said(ev: Evaluator, node: ast.Raise) -> str:
     """Return the exception that is raised."""
     return ("" if node.exc is None else _text(node.exc, lambda e: expressions.exception(ev, e))) or "an exception"
+
+
+def _said_of(ev: Evaluator, node: ast.Raise, value: ObjectInstance) -> str:
+    """The same of an exception that is made: its expression is read once, as Python reads it."""
+    args = value.attributes.get("args", ())
+    if node.exc is None or not isinstance(args, tuple):
+        return value.kind.name
+    shown = _text(node.exc, lambda _: ", ".join(expressions.shown(ev, a) for a in args))
+    return f"{value.kind.name}: {shown}" if shown else value.kind.name
 
 
 def _text(node: ast.expr, read: Callable[[ast.expr], str]) -> str:

@@ -7,7 +7,7 @@ numbers, by a key or place that a known container lacks. What was done before it
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -85,12 +85,15 @@ def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | No
     throw(ev, "F704", node, what, made(ev, "KeyError", value), hint)
 
 
-def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
-    """`raise` inside of a `try` that may see it. SourceError F408 if the value is not an exception."""
+def raised(ev: Evaluator, node: ast.Raise, said: Callable[[ObjectInstance], str]) -> NoReturn:
+    """`raise` inside of a `try` that may see it. SourceError F408 if the value is not an exception.
+
+    Args:
+        said: the text of an exception, for the error of a program that catches it nowhere.
+    """
     if node.exc is None:
-        if not ev.handled:
-            throw(ev, "F701", node, what, made(ev, "RuntimeError", "No active exception to reraise"))
-        throw(ev, "F701", node, what, ev.handled[-1])
+        value = ev.handled[-1] if ev.handled else made(ev, "RuntimeError", "No active exception to reraise")
+        throw(ev, "F701", node, "the source raises an exception", value)
     value = ev.expression(node.exc)
     if isinstance(value, Class):
         value = ev.call(_call(node, node.exc), value, [], {})
@@ -103,7 +106,7 @@ def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
     if node.cause is not None:
         cause = ev.expression(node.cause)
         value.attributes["__cause__"] = ev.call(_call(node, node.cause), cause, [], {}) if isinstance(cause, Class) else cause
-    throw(ev, "F701", node, what, value)
+    throw(ev, "F701", node, f"the source raises {said(value)}", value)
 
 
 def _call(node: ast.Raise, kind: ast.expr) -> ast.Call:

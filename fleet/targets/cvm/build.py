@@ -100,7 +100,7 @@ def build_kernels(program: VmProgram, tools: CrossToolchain) -> Path:
     def make(folder: Path) -> None:
         part = folder / "kernels.o"
         part.write_bytes(kernels_object(program.kernels, tools.machine))
-        _compile([tools.compiler, "-shared", str(part), "-o", str(folder / "kernels.so"), "-lm"], "the kernels")
+        _compile([tools.compiler, "-shared", str(part), "-o", str(folder / "kernels.so"), "-lm", "-pthread"], "the kernels")
         part.unlink()
 
     return _kept("kernels", key, make) / "kernels.so"

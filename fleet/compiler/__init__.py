@@ -9,4 +9,5 @@ from fleet.compiler.model import compile_model as compile_model
 from fleet.compiler.model import engine_of as engine_of
 from fleet.compiler.model import optimised as optimised
 from fleet.compiler.model import source_stage as source_stage
-from fleet.targets.schedule import Schedule as Schedule
+from fleet.ir.schedule import LoopSchedule as LoopSchedule
+from fleet.ir.schedule import Schedule as Schedule

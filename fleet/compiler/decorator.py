@@ -17,7 +17,7 @@ import textwrap
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import update_wrapper
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -32,7 +32,7 @@ from fleet.frontend.function import Traced, trace
 from fleet.frontend.live.given import Given, given
 from fleet.frontend.live.located import locate
 from fleet.frontend.live.watch import Traceable
-from fleet.targets.schedule import Schedule
+from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -75,7 +75,7 @@ class JitFunction(Traceable):
     """A function decorated with `jit`. A call compiles it once for such arguments and runs the code.
 
     Attributes:
-        target, dynamic, engine: as given to `jit`.
+        target, dynamic, engine, schedule: as given to `jit`.
     """
 
     def __init__(
@@ -85,6 +85,7 @@ class JitFunction(Traceable):
         dynamic: Collection[str] | bool = (),
         engine: str | None = None,
         tune: bool | Sequence[Schedule] = False,
+        schedule: Schedule = USUAL_SCHEDULE,
     ) -> None:
         super().__init__(python)
         self.target = target
@@ -93,6 +94,7 @@ class JitFunction(Traceable):
         """Position of an argument -> its axes of unknown size; known after the first compilation."""
         self.engine = engine
         self._schedules = schedules_of(tune, target)
+        self.schedule = schedule
         self._engine = find_target(target, engine)
         update_wrapper(self, python)
         self._signature = inspect.signature(python)
@@ -137,6 +139,8 @@ class JitFunction(Traceable):
         call = self._given(args, kwargs)
         version = self._version(call)
         program = version.traced.program
+        if version.choice is not None:
+            program = replace(program, schedule=version.choice.best)
         file, node = locate(self.python)
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         source = textwrap.dedent("\n".join(file.source.lines[first - 1 : node.end_lineno]) + "\n")
@@ -177,6 +181,7 @@ class JitFunction(Traceable):
                 if version.traced.watched.hold():
                     return version
             traced = trace(self.python, call, self.dynamic)
+            traced = replace(traced, program=replace(traced.program, schedule=self.schedule))
             version = self._made(traced, call)
             if self.dynamic:
                 axes = {a.name: [i for i, d in enumerate(a.shape) if d < 0] for a in traced.program.inputs}
@@ -200,6 +205,7 @@ def jit(
     dynamic: Collection[str] | bool = (),
     engine: str | None = None,
     tune: bool | Sequence[Schedule] = False,
+    schedule: Schedule = USUAL_SCHEDULE,
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 def jit(
     function: Callable[..., Any] | str | None = None,
@@ -209,6 +215,7 @@ def jit(
     dynamic: Collection[str] | bool = (),
     engine: str | None = None,
     tune: bool | Sequence[Schedule] = False,
+    schedule: Schedule = USUAL_SCHEDULE,
 ) -> Any:
     """Compile a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
 
@@ -223,8 +230,9 @@ def jit(
         engine: of a device: "iss", its functional model, which is the default, or "rtl", the simulation of its hardware.
         dynamic: names of annotated dimensions ("float32[N, 64]") that one program leaves open; True: all, and those that
             `Tensor` leaves open. "vm" and "interp" run such programs, and "cpu", on the VM.
-        tune: of "cpu" and "llvm-cpu": compile with each of these schedules (True: a handful) at the first call, and keep the one
-            that takes the least time. No schedule changes a bit.
+        tune: compile with each of these schedules (True: a handful) at the first call, and keep the cheapest: on "riscv" by its
+            instructions, on "cpu", "llvm-cpu", "opencl" and "cuda" by its time. No schedule changes a bit.
+        schedule: how the loops of kernels run. Functions on the VM, on `interp` and on accelerators have no such loops.
 
     Raises:
         FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.
@@ -236,12 +244,12 @@ def jit(
 
     def taken_over(python: Callable[..., Any]) -> JitFunction:
         if isinstance(python, JitFunction):
-            return JitFunction(python.python, target, dynamic, engine, tune)
+            return JitFunction(python.python, target, dynamic, engine, tune, schedule)
         if not isinstance(python, FunctionType) or python.__name__ == "<lambda>":
             kind = "a lambda" if isinstance(python, FunctionType) else f"an object of type {type(python).__name__}"
             code = getattr(python, "__code__", None)
             where = "@jit" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
             raise FleetError(f"{kind} cannot be compiled", where=where, hint="jit takes a function written with def")
-        return JitFunction(python, target, dynamic, engine, tune)
+        return JitFunction(python, target, dynamic, engine, tune, schedule)
 
     return taken_over if function is None else taken_over(function)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import warnings
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,14 +17,15 @@ import numpy as np
 
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.ir.dialect import PrintOp
+from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 from fleet.ir.weights import Weights
-from fleet.targets.schedule import USUAL, Schedule
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from fleet.compiler.tuning import TunedSchedule
     from fleet.engines.gpu.engine import KernelEngine
+    from fleet.engines.trace import Trace
     from fleet.ir.program import Program
     from fleet.targets.host.compile import HostProgram
     from fleet.targets.riscv.compile import RiscvProgram
@@ -70,9 +73,19 @@ class Executable(ABC):
 
     engine: str
 
+    def cost(self, inputs: Mapping[str, np.ndarray]) -> float:
+        """Run for what it costs alone: seconds, or instructions where these are known."""
+        return _seconds(lambda: self.run(inputs))
+
     @abstractmethod
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         """Return output name -> array without shared memory. Prints go to sys.stdout. Raises what the engine raises."""
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
 
 
 class _Vm(Executable):
@@ -111,13 +124,13 @@ def _owner(array: np.ndarray) -> np.ndarray:
 class _LlvmCpu(Executable):
     engine = "llvm-cpu"
 
-    def __init__(self, program: Program, schedule: Schedule = USUAL) -> None:
+    def __init__(self, program: Program) -> None:
         from fleet.ir.dialect import FleetOp, PrintOp, op_id
         from fleet.targets.host.compile import compile_host
         from fleet.targets.riscv.prepare import prepared
 
         self._program = prepared(program, "riscv")
-        self._host: HostProgram = compile_host(self._program, keep=False, schedule=schedule)
+        self._host: HostProgram = compile_host(self._program, keep=False)
         self._lock = threading.Lock()  # one run at a time: its memory is planned once
         plan = self._host.plan
         named: dict[SSAValue, str] = {
@@ -133,10 +146,9 @@ class _LlvmCpu(Executable):
         }
         self._prints = any(isinstance(op, PrintOp) for op in self._program.operations())
 
-    def silently(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Run for its time alone."""
+    def cost(self, inputs: Mapping[str, np.ndarray]) -> float:
         with self._lock:
-            self._host.run(inputs)
+            return _seconds(lambda: self._host.run(inputs))
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         from fleet.targets.printed import printed
@@ -162,12 +174,18 @@ class _Riscv(Executable):
         self._compiled: RiscvProgram = compile_riscv(prepared(program, "riscv"), keep_tensors=False, host=True)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        trace = self._traced(inputs)
+        sys.stdout.write(str(trace.meta["stdout"]))
+        return trace.outputs
+
+    def cost(self, inputs: Mapping[str, np.ndarray]) -> float:
+        return self._traced(inputs).counters["instructions"]
+
+    def _traced(self, inputs: Mapping[str, np.ndarray]) -> Trace:
         from fleet.engines.base import RunOptions
         from fleet.engines.riscv import run_image
 
-        trace = run_image(self._compiled, self._compiled.elf, inputs, RunOptions(keep_tensors=False))
-        sys.stdout.write(str(trace.meta["stdout"]))
-        return trace.outputs
+        return run_image(self._compiled, self._compiled.elf, inputs, RunOptions(keep_tensors=False))
 
 
 class _Kernels(Executable):
@@ -184,6 +202,10 @@ class _Kernels(Executable):
             outputs = run.outputs()
         sys.stdout.write(run.printed)
         return outputs
+
+    def cost(self, inputs: Mapping[str, np.ndarray]) -> float:
+        with self._lock:
+            return _seconds(lambda: self._loaded.run(inputs).outputs())
 
 
 def _kernel_engine(name: str) -> KernelEngine:
@@ -265,8 +287,8 @@ def _require(engine: str) -> None:
         raise SetupError(missing, where=f"@jit, target {engine}")
 
 
-_KEPT: weakref.WeakValueDictionary[tuple[str, str, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
-"""Key: what runs it, the program's content and its outputs' names. Functions with the same program share the code."""
+_KEPT: weakref.WeakValueDictionary[tuple[str, str, Schedule, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
+"""Key: what runs it, the program's content, its schedule and its outputs' names. Functions with the same program share the code."""
 _LOCK = threading.Lock()
 
 
@@ -276,7 +298,7 @@ def executable(program: Program, engine: str) -> Executable:
     "cpu" is machine code of this processor if every operation compiles, else the VM. Raises DeviceError if the target cannot hold
     the program, SetupError if a tool is missing.
     """
-    key = (engine, program.hash, (*program.outputs, *(a.name for a in program.arguments)))
+    key = (engine, program.hash, program.schedule, (*program.outputs, *(a.name for a in program.arguments)))
     with _LOCK:
         found = _KEPT.get(key)
     if found is None:
@@ -293,20 +315,26 @@ def tuned(
 
     engine: one of `fleet.compiler.tuning.TUNED`. Raises as `executable` does.
     """
-    from fleet.compiler.tuning import choose, seconds
+    from fleet.compiler.tuning import choose
     from fleet.transforms.sections import is_placed
 
     if is_placed(program):
         return executable(program, engine), None
-    made: dict[Schedule, _LlvmCpu] = {}
+    made: dict[Schedule, Executable] = {}
+    name = "llvm-cpu" if engine == "cpu" else engine
 
-    def compiled(schedule: Schedule) -> _LlvmCpu:
+    def compiled(schedule: Schedule) -> Executable:
         if schedule not in made:
-            made[schedule] = _LlvmCpu(program, schedule)
+            made[schedule] = executable(replace(program, schedule=schedule), name)
         return made[schedule]
 
+    def cost(schedule: Schedule) -> Callable[[], float]:
+        code = compiled(schedule)
+        code.cost(inputs)  # a first run finds its memory, and may compile
+        return lambda: code.cost(inputs)
+
     try:
-        choice = choose(program, schedules, lambda schedule: seconds(compiled(schedule).silently, inputs))
+        choice = choose(program, name, schedules, cost)
         return compiled(choice.best), choice
     except DeviceError:
         if engine != "cpu":
@@ -318,6 +346,9 @@ def _compiled(program: Program, engine: str) -> Executable:
     from fleet.transforms.sections import is_placed
 
     if is_placed(program) and engine not in ("vm", "interp"):  # these two are the golden: they compute all of it
+        if program.schedule != USUAL_SCHEDULE:
+            what = "parts on devices have no schedule"
+            raise FleetError(what, where=program.source_name, hint="leave out schedule= or fleet.device")
         return _Mixed(program, engine)
     name, _, device = engine.partition(" ")
     if device:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.errors import FleetError, SetupError
+from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -258,6 +259,7 @@ def compile_model(
     dynamic: Collection[str] | bool = (),
     pipeline: str | None = None,
     hooks: PassHooks | None = None,
+    schedule: Schedule = USUAL_SCHEDULE,
 ) -> Compiled:
     """Compile a model.
 
@@ -270,11 +272,13 @@ def compile_model(
         dynamic: names of declared dimensions that stay unknown until a run (True: all), see `fleet.frontend.source.load`.
         pipeline: passes to run ("vm" keeps every bit; see `fleet.transforms.pipeline.PIPELINES`); None for none.
         hooks: what to do around every pass (dumps, verification).
+        schedule: how the loops of kernels run, on every engine that has such loops; these refuse one that does not fit.
 
     Raises:
         SourceError, ModelError: as `fleet.frontend.source.load`.
     """
     compiled = _loaded(spec, weights, inputs, seed, batch, dynamic)
+    compiled = replace(compiled, program=replace(compiled.program, schedule=schedule))
     return compiled if pipeline is None else optimised(compiled, pipeline, hooks)
 
 
@@ -353,8 +357,9 @@ def _loops(compiled: Compiled) -> str:
     from fleet.ir.text import print_ir
     from fleet.targets.riscv.codegen import in_kernels
     from fleet.targets.riscv.prepare import prepared
+    from fleet.transforms.schedule_loops import ANY_CHOICE
 
-    return print_ir(in_kernels(prepared(compiled.program), keep=False).module)
+    return print_ir(in_kernels(prepared(compiled.program), keep=False, choices=ANY_CHOICE).module)
 
 
 def _llvm(compiled: Compiled) -> str:

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
 from fleet.errors import FleetError
-from fleet.targets.schedule import Schedule
+from fleet.ir.schedule import Schedule
+from fleet.targets.schedule import searched
 
 if TYPE_CHECKING:
     from fleet.ir.program import Program
 
-TUNED = ("cpu", "llvm-cpu")
-"""Targets with schedules."""
+TUNED = ("cpu", "llvm-cpu", "riscv", "opencl", "cuda")
+"""Targets for which schedules are tried."""
 _RUNS = 5
 """Runs of code whose time counts; the shortest is taken."""
 
@@ -35,19 +33,21 @@ class TunedSchedule:
 
     Attributes:
         best: the schedule to compile with.
-        costs: schedule -> seconds of a run; empty if an earlier process chose.
+        costs: schedule -> cost of a run, seconds or (on riscv) instructions; empty if an earlier process chose.
     """
 
     best: Schedule
     costs: Mapping[Schedule, float]
 
 
-def choose(program: Program, schedules: Sequence[Schedule], cost: Callable[[Schedule], Callable[[], float]]) -> TunedSchedule:
-    """Return the fastest schedule of a program; the first one if several take the same time.
+def choose(
+    program: Program, target: str, schedules: Sequence[Schedule], cost: Callable[[Schedule], Callable[[], float]]
+) -> TunedSchedule:
+    """Return the cheapest schedule of a program on a target; the first one if several cost the same.
 
-    cost: compiles with a schedule, and returns what runs the code once and returns its seconds.
+    cost: compiles with a schedule, and returns what runs the code once and returns its cost.
     """
-    key = json.dumps([_processor(), program.hash, [repr(s) for s in schedules]])
+    key = json.dumps([_processor(), target, program.hash, [repr(s) for s in schedules]])
     path = cache_root() / "schedules" / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
     known = _kept(path, schedules)
     if known is not None:
@@ -79,28 +79,14 @@ def _kept(path: Path, schedules: Sequence[Schedule]) -> Schedule | None:
     return schedules[number] if isinstance(number, int) and 0 <= number < len(schedules) else None
 
 
-def seconds(run: Callable[[Mapping[str, np.ndarray]], object], inputs: Mapping[str, np.ndarray]) -> Callable[[], float]:
-    """Return what runs once and measures the processor's time."""
-    run(inputs)
-
-    def once() -> float:
-        start = time.perf_counter()
-        run(inputs)
-        return time.perf_counter() - start
-
-    return once
-
-
 def schedules_of(tune: bool | Sequence[Schedule], target: str) -> tuple[Schedule, ...]:
     """Return what to try. Raises FleetError for a target without schedules, and for what is no schedule."""
-    from fleet.targets.schedule import SCHEDULES
-
     if tune is False:
         return ()
     if target not in TUNED:
         hint = f"targets with schedules are {', '.join(TUNED)}"
         raise FleetError(f"nothing can be tuned on target {target}", where="@jit", hint=hint)
-    found = SCHEDULES if tune is True else tuple(tune)
+    found = searched(target) if tune is True else tuple(tune)
     if not found or not all(isinstance(s, Schedule) for s in found):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise FleetError("tune takes True or schedules", where="@jit", hint="tune=[Schedule(unroll=False), Schedule()]")
     return found

@@ -1,7 +1,7 @@
-"""Engines `cvm` and `cvm-riscv`: bytecode in `fleet-vm`, a process of its own, with kernels compiled ahead of time.
+"""Engines `cvm`, `cvm-riscv` and `cvm-aarch64`: bytecode in `fleet-vm`, a process of its own, with kernels compiled ahead of time.
 
 Passes and kernels are those of `riscv` and `llvm-cpu`, so results equal theirs in every bit. What differs is everything around
-them: bytecode, the C VM's own views and copies, its print. `cvm-riscv` is the same, cross-compiled, under qemu-user.
+them: bytecode, the C VM's own views and copies, its print. The others are the same, cross-compiled, under qemu-user.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet.errors import FleetError, ModelError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.operations.regions import all_operations
 from fleet.ir.program import Program
-from fleet.targets.cvm.build import CrossToolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
+from fleet.targets.cvm.build import CrossToolchain, aarch64_toolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
 from fleet.targets.cvm.compile import VmProgram, compile_vm
 
 _PREFIX = "fleet-vm: "
@@ -118,3 +118,4 @@ def _failure(program: Program, code: int, said: str) -> FleetError:
 
 ENGINE = CvmEngine("cvm", host_toolchain)
 RISCV = CvmEngine("cvm-riscv", riscv_toolchain)
+AARCH64 = CvmEngine("cvm-aarch64", aarch64_toolchain)

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp
+from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 from fleet.ir.weights import Recipe, Weights
 
 
@@ -84,6 +85,7 @@ class Program:
         modules: dotted name -> module that the source imports from beside its file.
         handlers: the `except`s that reading the source has followed, as file and line: "model.py:12".
         files: the data files that the source has read.
+        schedule: how the loops of kernels run; it changes no bit, and is no part of `hash`.
     """
 
     module: ModuleOp
@@ -99,6 +101,7 @@ class Program:
     modules: Mapping[str, ModuleSource] = field(default_factory=dict)
     handlers: tuple[str, ...] = ()
     files: tuple[DataFile, ...] = ()
+    schedule: Schedule = USUAL_SCHEDULE
 
     @property
     def all_sources(self) -> str:

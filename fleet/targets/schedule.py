@@ -1,48 +1,38 @@
-"""How LLVM may arrange loops: the choices that a search tries. None of them changes a bit of a result."""
+"""The schedules that a search tries, and what LLVM is told of one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Schedule:
-    """Choices for the code of one program.
-
-    Attributes:
-        vectorise: loops become vector instructions.
-        unroll: loops repeat their body.
-        interleave: vector loops work on several vectors a round.
-        level: LLVM's level of optimisation, 1 to 3.
-    """
-
-    vectorise: bool = True
-    unroll: bool = True
-    interleave: bool = True
-    level: int = 3
-
-    def options(self) -> Any:
-        """Return llvmlite's tuning options."""
-        import llvmlite.binding as llvm
-
-        made = llvm.create_pipeline_tuning_options(speed_level=self.level)
-        if self != USUAL:  # LLVM's own choice otherwise
-            made.loop_vectorization = self.vectorise
-            made.loop_unrolling = self.unroll
-            made.loop_interleaving = self.interleave
-        return made
+from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 
 
-USUAL = Schedule()
-"""What code is made with unless a search found better."""
+def tuning_options(schedule: Schedule) -> Any:
+    """Return llvmlite's options for LLVM's own work on loops."""
+    import llvmlite.binding as llvm
 
-SCHEDULES: tuple[Schedule, ...] = (
-    USUAL,
-    Schedule(unroll=False),
-    Schedule(interleave=False),
-    Schedule(unroll=False, interleave=False),
-    Schedule(vectorise=False),
-    Schedule(level=1),
-)
-"""What `@jit(tune=True)` tries."""
+    made = llvm.create_pipeline_tuning_options(speed_level=schedule.level)
+    if not (schedule.vectorise and schedule.unroll and schedule.interleave):  # LLVM's own choice otherwise
+        made.loop_vectorization = schedule.vectorise
+        made.loop_unrolling = schedule.unroll
+        made.loop_interleaving = schedule.interleave
+    return made
+
+
+def searched(target: str) -> tuple[Schedule, ...]:
+    """Return what `@jit(tune=True)` tries on a target of `fleet.compiler.tuning.TUNED`."""
+    usual = USUAL_SCHEDULE
+    match target:
+        case "riscv":
+            found = [usual.every(unroll=1), usual.every(unroll=8), usual.every(unroll=8, tile=(3, 7)), usual.every(tile=(8, 2))]
+        case "opencl" | "cuda":
+            found = [usual.every(unroll=1), usual.every(unroll=8), usual.every(tile=(32, 32)), usual.every(tile=(64, 64))]
+        case _:
+            found = [
+                Schedule(unroll=False), Schedule(interleave=False), Schedule(unroll=False, interleave=False),
+                Schedule(vectorise=False), Schedule(level=1), usual.every(tile=(4, 16)),
+            ]  # fmt: skip
+            threads = min(os.cpu_count() or 1, 8)
+            found += [usual.every(parallel=threads)] if threads > 1 else []
+    return (usual, *found)

@@ -1,4 +1,4 @@
-"""Engines `cvm` and `cvm-riscv`: models in a process of their own, beside the engines that have the same kernels."""
+"""Engines `cvm`, `cvm-riscv` and `cvm-aarch64`: models in a process of their own, beside the engines that have the same kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from riscv_models import model
 
 from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
-from fleet.engines.cvm import ENGINE, RISCV, CvmEngine
+from fleet.engines.cvm import AARCH64, ENGINE, RISCV, CvmEngine
 from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
@@ -21,9 +21,6 @@ from fleet.errors import DeviceError, ModelError, SetupError
 from fleet.targets.cvm.build import CrossToolchain, host_toolchain
 
 NEEDS_COMPILER = pytest.mark.skipif(ENGINE.available() is not None, reason=str(ENGINE.available()))
-NEEDS_CROSS = pytest.mark.skipif(
-    RISCV.available() is not None and os.environ.get("FLEET_REQUIRE_CROSS") != "1", reason=str(RISCV.available())
-)
 pytestmark = NEEDS_COMPILER
 DIGITS = ("examples/digits/model.py:forward", Path("examples/digits/weights.npz"), Path("examples/digits/test.npz"))
 
@@ -71,11 +68,13 @@ def test_loops_decisions_views_and_prints(n: int, tmp_path: Path) -> None:
         np.testing.assert_allclose(got.outputs[name], vm.outputs[name], rtol=1e-5, atol=1e-6)
 
 
-@NEEDS_CROSS
-def test_the_same_under_qemu(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", [RISCV, AARCH64], ids=lambda engine: engine.name)
+def test_the_same_under_qemu(other: CvmEngine, tmp_path: Path) -> None:
+    if other.available() is not None and os.environ.get("FLEET_REQUIRE_CROSS") != "1":
+        pytest.skip(str(other.available()))
     x = np.random.default_rng(2).standard_normal((5, 4)).astype(np.float32)
-    _, _, (here, there) = run_all(LOOPS, tmp_path, ENGINE, RISCV, x=x, n=np.array(4), i=np.array([1, 2, 3]))
-    assert there.engine == "cvm-riscv"
+    _, _, (here, there) = run_all(LOOPS, tmp_path, ENGINE, other, x=x, n=np.array(4), i=np.array([1, 2, 3]))
+    assert there.engine == other.name
     assert there.meta["stdout"] == here.meta["stdout"]
     for name, output in here.outputs.items():
         np.testing.assert_array_equal(there.outputs[name], output, strict=True)

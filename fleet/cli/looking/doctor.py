@@ -50,10 +50,11 @@ def _version_of(command: list[str]) -> str:
     return text.splitlines()[0].strip() if text else ""
 
 
-def _tool(name: str, needed_by: str, package: str) -> DoctorFinding:
+def _tool(name: str, needed_by: str, package: str, *, optional: bool = False) -> DoctorFinding:
     path = shutil.which(name)
     if path is None:
-        return DoctorFinding(name, "missing", False, needed_by, f"apt-get install {package} (or your distribution's package)")
+        hint = f"apt-get install {package} (or your distribution's package)"
+        return DoctorFinding(name, "missing", False, needed_by, hint, optional)
     return DoctorFinding(name, f"{_version_of([path, '--version'])} ({path})", True, needed_by)
 
 
@@ -145,6 +146,15 @@ def _plugins() -> list[DoctorFinding]:
     return [DoctorFinding(name, f"cannot be loaded: {error}", False, "whoever asks for it", hint) for name, error in found.items()]
 
 
+_CROSS = (
+    ("riscv64-linux-gnu-gcc", "engine cvm-riscv", "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross"),
+    ("qemu-riscv64", "engine cvm-riscv", "qemu-user"),
+    ("aarch64-linux-gnu-gcc", "engine cvm-aarch64", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),
+    ("qemu-aarch64", "engine cvm-aarch64", "qemu-user"),
+)
+"""The C VM's tools for other processors: program, engine, packages."""
+
+
 def examine() -> list[DoctorFinding]:
     """Check everything. Runs some `--version` commands, changes nothing."""
     python_ok = (3, 11) <= sys.version_info < (3, 14)
@@ -168,6 +178,8 @@ def examine() -> list[DoctorFinding]:
         _package("peakrdl-regblock", "generating register blocks"),
         _package("cocotb", "engine rtl"),
         _package("llvmlite", "engines riscv, aarch64, llvm-cpu and mlir"),
+        _tool("gcc", "engine cvm", "gcc", optional=True),
+        *(_tool(name, engine, package, optional=True) for name, engine, package in _CROSS),
         _mlir(),
         _package("unicorn", "engines riscv and aarch64", _extra("riscv")),
         *(_package(p, "engine opencl", _extra("opencl", with_all=False), optional=True)

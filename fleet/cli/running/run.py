@@ -38,8 +38,8 @@ Examples:
     "engine",
     default="vm",
     show_default=True,
-    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, aarch64, llvm-cpu, opencl, cuda, cvm, cvm-riscv, mlir, iree, "
-    "mixed; `fleet cosim` takes several.",
+    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, aarch64, llvm-cpu, opencl, cuda, cvm, cvm-riscv, cvm-aarch64, "
+    "mlir, iree, mixed; `fleet cosim` takes several.",
 )
 @onnx_options
 @data_options

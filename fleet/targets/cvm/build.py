@@ -48,14 +48,23 @@ def host_toolchain() -> CrossToolchain:
 
 
 def riscv_toolchain() -> CrossToolchain:
-    """Return Debian's cross compiler, and qemu-user to run its programs."""
-    compiler, emulator = "riscv64-linux-gnu-gcc", "qemu-riscv64"
-    packages = {compiler: "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross", emulator: "qemu-user"}
-    missing = [tool for tool in packages if shutil.which(tool) is None]
+    """Return Debian's cross compiler for rv64gc, and qemu-user to run its programs."""
+    return _crossing("riscv64", "riscv64-linux-gnu-gcc", "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross")
+
+
+def aarch64_toolchain() -> CrossToolchain:
+    """Return Debian's cross compiler for AArch64, and qemu-user to run its programs."""
+    return _crossing("aarch64", "aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross")
+
+
+def _crossing(machine: str, compiler: str, packages: str) -> CrossToolchain:
+    emulator = f"qemu-{machine}"
+    needs = {compiler: packages, emulator: "qemu-user"}
+    missing = [tool for tool in needs if shutil.which(tool) is None]
     if missing:
-        what = f"{' and '.join(missing)} not installed; install the packages {' '.join(packages[t] for t in missing)}"
-        return CrossToolchain(compiler, (emulator,), MACHINES["riscv64"], what)
-    return CrossToolchain(compiler, (emulator, "-L", _sysroot(compiler)), MACHINES["riscv64"])
+        what = f"{' and '.join(missing)} not installed; install the packages {' '.join(needs[t] for t in missing)}"
+        return CrossToolchain(compiler, (emulator,), MACHINES[machine], what)
+    return CrossToolchain(compiler, (emulator, "-L", _sysroot(compiler)), MACHINES[machine])
 
 
 @lru_cache(maxsize=4)
@@ -100,7 +109,7 @@ def build_kernels(program: VmProgram, tools: CrossToolchain) -> Path:
     def make(folder: Path) -> None:
         part = folder / "kernels.o"
         part.write_bytes(kernels_object(program.kernels, tools.machine))
-        _compile([tools.compiler, "-shared", str(part), "-o", str(folder / "kernels.so"), "-lm"], "the kernels")
+        _compile([tools.compiler, "-shared", str(part), "-o", str(folder / "kernels.so"), "-lm", "-pthread"], "the kernels")
         part.unlink()
 
     return _kept("kernels", key, make) / "kernels.so"

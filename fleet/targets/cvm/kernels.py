@@ -32,6 +32,7 @@ from fleet.targets.riscv.kernels.kernel import I64, POINTER, Value, contiguous, 
 from fleet.targets.riscv.kernels.operations import workspace
 from fleet.targets.riscv.plan import Buffer, dtype_of, refuse
 from fleet.targets.riscv.views import VIEWS, view_of
+from fleet.transforms.schedule_loops import WITH_THREADS, schedule_loops
 from fleet.transforms.simplify.infer_shapes import check_known
 
 VERSION = 1
@@ -83,7 +84,7 @@ def generate_kernels(program: Program, isa: Isa = DEFAULT_ISA) -> KernelModule:
     """
     try:
         check_known(program, "cvm")
-        return _Generator(isa).run(program)
+        return _Generator(isa).run(schedule_loops(program, WITH_THREADS))
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on cvm"), where=error.where, hint=error.hint) from error
 

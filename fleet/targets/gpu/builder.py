@@ -176,7 +176,7 @@ class TextBuilder:
         """scratch: bytes of each work item; `common` of all together; launches: as in `TextFlow`."""
         self.surface, self.scratch, self.common = surface, scratch, 0
         self.module = ir.Module()
-        self.fleet_isa, self.fleet_host = DEFAULT_ISA, None
+        self.fleet_isa, self.fleet_host, self.fleet_part = DEFAULT_ISA, None, None
         self.fleet_flow = TextFlow(self, launches)
         self.block = StatementBlock()
         self.item = Expression(I64, None, index=True, name="i")

@@ -23,7 +23,7 @@ from fleet.ir.program import Program
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
 from fleet.targets.gpu.kernels import host_reason, launches_of
 from fleet.targets.gpu.printer import StatementPrinter
-from fleet.targets.gpu.products import MOST
+from fleet.targets.gpu.products import GPU_CHOICES, MOST
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
 from fleet.targets.riscv.codegen import in_kernels
@@ -33,6 +33,7 @@ from fleet.targets.riscv.kernels.operations import describe
 from fleet.targets.riscv.plan import HELD, array_of, type_supported
 from fleet.targets.riscv.views import view_of
 from fleet.transforms.edit import text_of
+from fleet.transforms.schedule_loops import loops_of
 from fleet.transforms.simplify.infer_shapes import check_known
 
 GROUP = 256
@@ -126,7 +127,7 @@ def generate_gpu(program: Program, surface: Surface, *, keep: bool = True) -> Gp
     keep: whether every result can be read after the run. Raises DeviceError for unknown sizes, and if no operation has a kernel.
     """
     check_known(program, surface.name)
-    return _Module(in_kernels(program, keep=keep), surface).make(program)
+    return _Module(in_kernels(program, keep=keep, choices=GPU_CHOICES), surface).make(program)
 
 
 def _numbered(body: str, surface: Surface, rounds: int) -> str:
@@ -270,7 +271,7 @@ class _Module:
         found: list[tuple[GpuKernel, tuple[str, ...]]] = []
         for launch in launches:
             self._scratch = max(self._scratch, b.scratch * launch.items, b.common)
-            found.append(self._kernel(self._name(kind), b, launch, memory, pointers))
+            found.append(self._kernel(self._name(kind), b, launch, memory, pointers, loops_of(op).unroll))
         return found
 
     def _in_memory(self, op: FleetOp) -> list[GpuArray]:
@@ -299,14 +300,22 @@ class _Module:
         return names
 
     def _kernel(
-        self, name: str, b: TextBuilder, launch: LaunchBody, memory: Sequence[str], pointers: Mapping[str, Pointer]
+        self,
+        name: str,
+        b: TextBuilder,
+        launch: LaunchBody,
+        memory: Sequence[str],
+        pointers: Mapping[str, Pointer],
+        unroll: int | None,
     ) -> tuple[GpuKernel, tuple[str, ...]]:
         surface = self._surface
         alone = launch.items == 1 and launch.groups is None
         local = launch.local or (1 if alone else GROUP)
         printer = StatementPrinter(surface, b.base)
         body = printer.text(launch.block, 1)
-        rounds = _ROUNDS if launch.groups is None and launch.items >= _MANY and "for (" not in body else 1
+        rounds = unroll or (_ROUNDS if launch.items >= _MANY else 1)
+        if launch.groups is not None or "for (" in body or launch.items < local * rounds:
+            rounds = 1
         groups = launch.groups or -(-launch.items // (local * rounds))
         if launch.groups is None and launch.items < groups * local * rounds:
             body = f"  if (i < {launch.items}) {{\n{indent(body, '  ')}  }}\n"

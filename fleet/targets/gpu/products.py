@@ -18,6 +18,7 @@ import numpy as np
 from fleet.ir.dialect import FleetOp
 from fleet.ir.expand import MASKED
 from fleet.ir.operations.operation import attributes_of
+from fleet.ir.types import numpy_dtype
 from fleet.targets.gpu.builder import TextBuilder
 from fleet.targets.gpu.statements import Pointer, TextOperand
 from fleet.targets.riscv.isa import DEFAULT_ISA
@@ -38,6 +39,7 @@ from fleet.targets.riscv.kernels.loops import fold, moved
 from fleet.targets.riscv.kernels.matmul import lead_strides
 from fleet.targets.riscv.kernels.operations import attention_of
 from fleet.targets.riscv.plan import refuse
+from fleet.transforms.schedule_loops import ScheduleChoices, loops_of
 
 _ITEMS = 16
 """Work items of a group, in rows and in columns."""
@@ -49,9 +51,9 @@ Finish = Callable[[TextOperand, Sequence[TextOperand]], TextOperand]
 """Takes a product's element and its indices; returns what is stored."""
 
 
-def emit_tiled_matmul(b: TextBuilder, _op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
+def emit_tiled_matmul(b: TextBuilder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
     """Emit out = lhs @ rhs; shapes must fit (`operations.workspace` checks them)."""
-    _tiles(b, out, operands[0], operands[1], lambda value, _: value)
+    _tiles(b, out, operands[0], operands[1], lambda value, _: value, _tiles_of(op).get(loops_of(op).tile))
 
 
 def emit_tiled_linear(b: TextBuilder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
@@ -73,7 +75,7 @@ def emit_tiled_linear(b: TextBuilder, op: FleetOp, out: ArrayOperand, operands: 
         value = activation(b, found["activation"], value, dtype)
         return value if residual is None else b.fadd(value, read(residual, indices))
 
-    _tiles(b, out, operands[0], operands[1], finish)
+    _tiles(b, out, operands[0], operands[1], finish, _tiles_of(op).get(loops_of(op).tile))
 
 
 def _offset(b: TextBuilder, indices: Sequence[TextOperand], strides: Sequence[int]) -> TextOperand:
@@ -120,9 +122,27 @@ def tile_of(lead: int, rows: int, columns: int, dtype: np.dtype) -> ProductTile:
     return ProductTile(1)
 
 
-def _tiles(b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish) -> None:
+def _tiles_of(op: FleetOp) -> dict[tuple[int, ...], ProductTile]:
+    """Return rows and columns -> tile of a product."""
+    size = numpy_dtype(op.results[0].type).itemsize
+    have = [ProductTile(1), *(ProductTile(per, depth) for per, depth, _ in reversed(_TILES))]
+    return {(tile.side, tile.side): tile for tile in have if tile.per * size <= 32}
+
+
+def _other_tile(op: FleetOp, tile: tuple[int, ...]) -> str | None:
+    have = _tiles_of(op)
+    return None if tile in have else f"of {', '.join(f'{rows} x {columns}' for rows, columns in have)}"
+
+
+GPU_CHOICES = ScheduleChoices(frozenset({"order", "tile", "unroll"}), _other_tile)
+"""Work items are on a GPU what threads and vectors are elsewhere."""
+
+
+def _tiles(
+    b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish, asked: ProductTile | None = None
+) -> None:
     lead, (rows, columns) = out.shape[:-2], out.shape[-2:]
-    tile = tile_of(math.prod(lead), rows, columns, out.dtype)
+    tile = asked or tile_of(math.prod(lead), rows, columns, out.dtype)
     b.fleet_flow.in_groups(math.prod(lead) * tile.groups(rows, columns), _Product(b, out, lhs, rhs, finish, tile).emit)
 
 

@@ -20,10 +20,11 @@ import numpy as np
 from fleet.core.room import check_room
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
+from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 from fleet.targets.host.kept import kept_code
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault, checks_of
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
-from fleet.targets.schedule import USUAL, Schedule
+from fleet.targets.schedule import tuning_options
 from fleet.transforms.passes import find_pass
 
 _NOTE = "fleet_note_fault"
@@ -138,13 +139,12 @@ class _Arena:
         return np.lib.stride_tricks.as_strided(first, buffer.shape, [s * buffer.dtype.itemsize for s in buffer.steps])
 
 
-def compile_host(program: Program, *, keep: bool = True, schedule: Schedule = USUAL) -> HostProgram:
+def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
     """Compiles a program for this machine. The code is kept between processes.
 
     Args:
         program: what the RISC-V target takes; static shapes.
         keep: whether every operation's result can be fetched, or only outputs and what is printed (which needs less memory).
-        schedule: how LLVM arranges loops.
 
     Raises:
         DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
@@ -154,7 +154,7 @@ def compile_host(program: Program, *, keep: bool = True, schedule: Schedule = US
     from fleet.targets.riscv.codegen import generate
 
     try:
-        module = generate(program, keep=keep)
+        module = generate(program, keep=keep, threads=True)
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
     _initialize()
@@ -167,9 +167,9 @@ def compile_host(program: Program, *, keep: bool = True, schedule: Schedule = US
     )
     functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
     text = _without_traps(module.llvm_ir, functions) + _NOTE_IR
-    parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features, schedule)
+    parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features, program.schedule)
     if kept.code is None:
-        _optimise(parsed, machine, schedule)
+        _optimise(parsed, machine, program.schedule)
     else:
         parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
     engine = llvm.create_mcjit_compiler(parsed, machine)
@@ -226,12 +226,12 @@ def _initialize() -> None:
     llvm.initialize_native_asmprinter()
 
 
-def _optimise(module: Any, machine: Any, schedule: Schedule = USUAL) -> None:
+def _optimise(module: Any, machine: Any, schedule: Schedule = USUAL_SCHEDULE) -> None:
     import llvmlite.binding as llvm
 
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
-    passes = llvm.create_pass_builder(machine, schedule.options())
+    passes = llvm.create_pass_builder(machine, tuning_options(schedule))
     passes.getModulePassManager().run(module, passes)
 
 

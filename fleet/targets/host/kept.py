@@ -15,7 +15,7 @@ from typing import Any
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
 from fleet.errors import FleetError
-from fleet.targets.schedule import Schedule
+from fleet.ir.schedule import Schedule
 
 _DIGEST = hashlib.sha256().digest_size
 

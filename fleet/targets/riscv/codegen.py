@@ -23,15 +23,18 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
 from fleet.ir.shapes import contiguous
+from fleet.targets.planner import round_up
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.host_calls import HostCall, HostCalls, prints_on_host
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.kernels.fused import fusable
-from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Value, index, new_builder
+from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Builder, LoopPart, Value, index, new_builder
 from fleet.targets.riscv.kernels.movement import emit_copy
-from fleet.targets.riscv.kernels.operations import describe, emit, needs_host, work, workspace
+from fleet.targets.riscv.kernels.operations import describe, emit, needs_host, thread_workspace, work, workspace
 from fleet.targets.riscv.plan import ALIGN, ENTRY, Buffer, MemoryPlan, Workspace, identity, make_plan, symbol_part
+from fleet.targets.riscv.threads import emit_threads
 from fleet.transforms.fuse_loops import fuse_loops
+from fleet.transforms.schedule_loops import ONE_THREAD, WITH_THREADS, ScheduleChoices, axes_of, divided_axis, schedule_loops
 from fleet.transforms.simplify.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
@@ -78,20 +81,28 @@ class RiscvModule:
     host_calls: tuple[HostCall, ...]
 
 
-def in_kernels(program: Program, *, keep: bool) -> Program:
-    """Return the program with what can be in kernels (`fleet.fused`), as code is made of it. keep: as in `generate`."""
-    return fuse_loops(program, keep=keep, fusable=fusable)
+def in_kernels(program: Program, *, keep: bool, choices: ScheduleChoices) -> Program:
+    """Return the program with what can be in kernels (`fleet.fused`), as code is made of it, and their schedules.
+
+    keep: as in `generate`; choices: what of `Program.schedule` the target has. Raises FleetError for a schedule that does not fit.
+    """
+    return schedule_loops(fuse_loops(program, keep=keep, fusable=fusable), choices)
 
 
-def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True, host: bool = False) -> RiscvModule:
-    """Plan memory and emit code. keep: whether all results stay readable. host: whether the host computes what the target lacks.
+def generate(
+    program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True, host: bool = False, threads: bool = False
+) -> RiscvModule:
+    """Plan memory and emit code.
+
+    keep: whether all results stay readable. host: whether the host computes what the target lacks. threads: whether the code may
+    start threads, as `Program.schedule` asks.
 
     Raises:
         DeviceError: the target lacks an operation, dtype or shape (with `host`: everything that the program computes); names its id
             and place.
     """
     check_known(program, "riscv")
-    program = in_kernels(program, keep=keep)
+    program = in_kernels(program, keep=keep, choices=WITH_THREADS if threads else ONE_THREAD)
     printed = host and prints_on_host(program)
     plan, buffers = make_plan(program, _workspaces(isa, host=host), keep=keep, host=host, printed=printed)
     module = ir.Module(name="fleet")
@@ -134,7 +145,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     does.
     """
     check_known(program, "riscv")
-    program = in_kernels(program, keep=False)
+    program = in_kernels(program, keep=False, choices=ONE_THREAD)
     plan, buffers = make_plan(program, _workspaces(isa), keep=False)
     module = ir.Module(name=name)
     fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
@@ -216,10 +227,12 @@ class RiscvKernels:
     def _function(self, name: str, op: FleetOp, used: Sequence[Buffer], calls: HostCalls | None, *, whole: bool = False) -> Value:
         function = _function(self._module, name, len(used) + 1)
         b = new_builder(function.append_basic_block("entry"), self._isa, calls)
-        arrays = arrays_of(op, used, function.args)
+        arrays, divided = arrays_of(op, used, function.args), divided_axis(op)
         try:
             if whole and calls is not None:
                 calls.emit(b, op, arrays)
+            elif divided is not None:
+                self._divided(b, function, op, used, *divided)
             else:
                 emit(b, op, arrays, function.args[-1])
         except DeviceError:
@@ -227,6 +240,19 @@ class RiscvKernels:
             raise
         b.ret_void()
         return function
+
+    def _divided(self, b: Builder, function: Value, op: FleetOp, used: Sequence[Buffer], axis: int, threads: int) -> None:
+        """Emit a kernel whose parts along an axis threads compute at the same time."""
+        axes = axes_of(op)
+        assert axes is not None
+        part = round_up(thread_workspace(op, arrays_of(op, used), self._isa), ALIGN)
+
+        def emit_part(inside: Value, count: int) -> None:
+            inner = new_builder(inside.append_basic_block("entry"), self._isa, None, LoopPart(axis, inside.args[-1], count))
+            emit(inner, op, arrays_of(op, used, inside.args[:-1]), inside.args[-2])
+            inner.ret_void()
+
+        emit_threads(b, function, axes.shape[axis], threads, part, emit_part)
 
 
 def _workspaces(isa: Isa, *, host: bool = False) -> Workspace:

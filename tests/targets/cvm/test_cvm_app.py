@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.cvm import ENGINE, RISCV
 from fleet.errors import FleetError
 from fleet.targets.cvm.app import export_app, machine_named
-from fleet.targets.cvm.build import WARNINGS, build_vm, host_toolchain
+from fleet.targets.cvm.build import FLAGS, WARNINGS, build_vm, host_toolchain, sources, vm_folder
 from fleet.targets.riscv.prepare import prepared
 
 pytestmark = pytest.mark.skipif(
@@ -77,3 +79,24 @@ def test_kernels_for_other_machines_are_made_here(tmp_path: Path) -> None:
 
 def test_the_sources_compile_without_a_warning() -> None:
     build_vm(host_toolchain(), (*WARNINGS, "-Werror"))
+
+
+@pytest.mark.nightly
+def test_gcc_finds_no_path_to_a_fault() -> None:
+    gcc = shutil.which("gcc")
+    if gcc is None:
+        pytest.skip("gcc is not installed")
+    for file in sources():
+        done = run([gcc, *FLAGS, "-fanalyzer", "-Werror", "-c", str(file), "-o", "/dev/null"])
+        assert done.returncode == 0, done.stderr
+
+
+def test_checksums_are_those_of_the_standard(tmp_path: Path) -> None:
+    main = "int main(void) { uint8_t in[1001], out[32]; sha256(in, fread(in, 1, sizeof in, stdin), out);"
+    (tmp_path / "main.c").write_text(f'#include "vm.h"\n{main} fwrite(out, 1, 32, stdout); return 0; }}\n')
+    line = [host_toolchain().compiler, *FLAGS, f"-I{vm_folder()}", str(tmp_path / "main.c"), str(vm_folder() / "sha256.c")]
+    assert run([*line, "-o", str(tmp_path / "sha")]).returncode == 0
+    for size in (0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000):
+        data = np.random.default_rng(size).integers(0, 256, size, np.uint8).tobytes()
+        found = subprocess.run([tmp_path / "sha"], input=data, capture_output=True, check=True).stdout
+        assert found == hashlib.sha256(data).digest(), size

@@ -8,12 +8,6 @@ static const int64_t MAX_CONSTANT_BYTES = (int64_t)1 << 31;
 /* Tensors up to this size are made when the code is decoded; larger ones in every run, and freed. */
 static const size_t MADE_ONCE = 256;
 
-/* The value stays as long as the process. */
-static Value kept(Value value) {
-    value.buffer = NULL;
-    return value;
-}
-
 static Value number_of(const Constant *constant) {
     if (constant->kind > CONSTANT_REAL) fail("a text is no value");
     Dtype dtype = constant->kind == CONSTANT_TRUTH ? BOOL : constant->kind == CONSTANT_INTEGER ? I64 : F64;
@@ -56,10 +50,12 @@ static Step load_constant(const Module *m, const Instruction *i) {
     if (type->bytes > MADE_ONCE) {
         step.kind = STEP_FILL;
         step.type = type;
-        step.value = kept(element);
+        step.value = element;
+        step.value.buffer = NULL; /* it stays as long as the process */
         return step;
     }
-    step.value = kept(value_new(type));
+    step.value = value_new(type);
+    step.value.buffer = NULL;
     fill(step.value.data, element.data, DTYPES[type->dtype].size, type->count);
     value_release(&element);
     return step;
@@ -117,7 +113,8 @@ static void give(Call *call, size_t operand, Step *push) {
         if (!value_converted(&push->value, type, &found)) {
             fail("operand %zu is %s, expected %s", operand, type_words(push->value.layout->type), type_words(type));
         }
-        push->value = kept(found);
+        push->value = found;
+        push->value.buffer = NULL;
     }
     call->constants[operand] = &push->value;
 }

@@ -15,6 +15,13 @@ static const uint32_t ROUNDS[64] = {
 
 static uint32_t rotated(uint32_t x, int by) { return x >> by | x << (32 - by); }
 
+/* One round: of the eight words only the fourth and the last change, so that rounds rename words instead of moving them. */
+static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g, uint32_t *h, uint32_t added) {
+    uint32_t first = *h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + (g ^ (e & (f ^ g))) + added;
+    *d += first;
+    *h = first + (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) | (c & (a | b)));
+}
+
 static void block(uint32_t state[8], const uint8_t *data) {
     uint32_t w[64];
     for (int i = 0; i < 16; i++) {
@@ -25,18 +32,20 @@ static void block(uint32_t state[8], const uint8_t *data) {
         uint32_t high = rotated(w[i - 2], 17) ^ rotated(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + low + w[i - 7] + high;
     }
-    uint32_t s[8];
-    memcpy(s, state, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t chosen = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        uint32_t most = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        uint32_t first = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) + chosen + ROUNDS[i] + w[i];
-        uint32_t second = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) + most;
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += first;
-        s[0] = first + second;
+    for (int i = 0; i < 64; i++) w[i] += ROUNDS[i];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
+    for (const uint32_t *at = w; at < w + 64; at += 8) {
+        turn(a, b, c, &d, e, f, g, &h, at[0]);
+        turn(h, a, b, &c, d, e, f, &g, at[1]);
+        turn(g, h, a, &b, c, d, e, &f, at[2]);
+        turn(f, g, h, &a, b, c, d, &e, at[3]);
+        turn(e, f, g, &h, a, b, c, &d, at[4]);
+        turn(d, e, f, &g, h, a, b, &c, at[5]);
+        turn(c, d, e, &f, g, h, a, &b, at[6]);
+        turn(b, c, d, &e, f, g, h, &a, at[7]);
     }
-    for (int i = 0; i < 8; i++) state[i] += s[i];
+    const uint32_t found[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; i++) state[i] += found[i];
 }
 
 void sha256(const uint8_t *data, size_t length, uint8_t digest[32]) {

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from llvmlite import ir
 
+from fleet.ir.schedule import LoopSchedule
 from fleet.targets.riscv.kernels import coefficients
 from fleet.targets.riscv.kernels.elementwise import in_double, maximum
 from fleet.targets.riscv.kernels.kernel import (
@@ -33,11 +35,13 @@ from fleet.targets.riscv.kernels.kernel import (
     store,
     vector,
 )
-from fleet.targets.riscv.kernels.loops import Carried, fold, moved, nest, nest_fold, pieces
+from fleet.targets.riscv.kernels.loops import Carried, fold, moved, nest, nest_scheduled, pieces
 from fleet.targets.riscv.kernels.math import Core, Functions, call_reduction
 
 _GELU = math.sqrt(2 / math.pi)
 _LOG2E = 1 / math.log(2)
+_ONE_LANE = 1 << 20
+"""Bytes of an element of which no register holds two."""
 
 
 class ElementRow:
@@ -157,17 +161,22 @@ def softmax_row(b: Builder, out: ElementRow, source: ElementRow) -> None:
     each(b, count, lanes_for(b, [out], dtype.itemsize), divide, 8, overlap=False)
 
 
-def emit_softmax(b: Builder, out: ArrayOperand, operand: ArrayOperand, axis: int) -> None:
+def emit_softmax(b: Builder, out: ArrayOperand, operand: ArrayOperand, axis: int, loops: LoopSchedule) -> None:
     """Emit a softmax over one axis."""
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
         softmax_row(b, ElementRow(b, out, starts[0], steps[0], count), ElementRow(b, operand, starts[1], steps[1], count))
 
-    _rows(b, out, [out, operand], axis, row)
+    _rows(b, out, [out, operand], axis, row, loops)
 
 
 def _rows(
-    b: Builder, out: ArrayOperand, arrays: Sequence[ArrayOperand], axis: int, body: Callable[[list[Value], list[int], int], None]
+    b: Builder,
+    out: ArrayOperand,
+    arrays: Sequence[ArrayOperand],
+    axis: int,
+    body: Callable[[list[Value], list[int], int], None],
+    loops: LoopSchedule,
 ) -> None:
     """Emit `body(starts, strides, count)` for every row along `axis`, with the arrays broadcast to the result."""
     rank = len(out.shape)
@@ -179,15 +188,23 @@ def _rows(
         assert found is not None, "shapes are checked before code is made"
         strides.append(found)
 
-    def row(offsets: list[Value], _: Carried) -> Carried:
+    def row(offsets: list[Value], _walk: Sequence[int], _lanes: int) -> None:
         body(offsets, [s[axis] for s in strides], out.shape[axis])
-        return []
 
-    nest_fold(b, [out.shape[d] for d in kept], [[s[d] for d in kept] for s in strides], [index(0)] * len(arrays), [], row, 1)
+    shape, steps = [out.shape[d] for d in kept], [[s[d] for d in kept] for s in strides]
+    one = replace(loops, unroll=1, vectorise=1)
+    nest_scheduled(b, one, kept, shape, steps, [index(0)] * len(arrays), row, size=_ONE_LANE, unroll=1)
 
 
 def emit_layer_norm(
-    b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, beta: ArrayOperand, axis: int, eps: float
+    b: Builder,
+    out: ArrayOperand,
+    operand: ArrayOperand,
+    gamma: ArrayOperand,
+    beta: ArrayOperand,
+    axis: int,
+    eps: float,
+    loops: LoopSchedule,
 ) -> None:
     """Emit (x - mean) / sqrt(var + eps) * gamma + beta."""
     dtype = out.dtype
@@ -216,10 +233,12 @@ def emit_layer_norm(
 
         each(b, count, lanes_for(b, rows, dtype.itemsize), write, 8)
 
-    _rows(b, out, [out, operand, gamma, beta], axis, row)
+    _rows(b, out, [out, operand, gamma, beta], axis, row, loops)
 
 
-def emit_rms_norm(b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, eps: float) -> None:
+def emit_rms_norm(
+    b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, eps: float, loops: LoopSchedule
+) -> None:
     """Emit x / sqrt(mean(x * x) + eps) * gamma over the last axis."""
     dtype = out.dtype
 
@@ -241,7 +260,7 @@ def emit_rms_norm(b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: A
 
         each(b, count, lanes_for(b, rows, dtype.itemsize), write, 8)
 
-    _rows(b, out, [out, operand, gamma], -1, row)
+    _rows(b, out, [out, operand, gamma], -1, row, loops)
 
 
 def activation(b: Builder, name: str, x: Value, dtype: np.dtype) -> Value:
@@ -283,13 +302,14 @@ def _short_erf(b: Builder, x: Value) -> Value:
     return b.fptrunc(b.fmul(y, core.polynomial(w, coefficients.ERF_WIDE)), x.type)
 
 
-def emit_activation(b: Builder, out: ArrayOperand, operand: ArrayOperand, name: str) -> None:
+def emit_activation(b: Builder, out: ArrayOperand, operand: ArrayOperand, name: str, loops: LoopSchedule) -> None:
     """Emit an activation of every element."""
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
         store(b, out, offsets[0], activation(b, name, load_spread(b, operand, offsets[1], out.dtype, lanes, walk[1]), out.dtype))
 
-    nest(b, out.shape, [out.strides, operand.strides], [index(0)] * 2, body, size=8, unroll=2)
+    axes, strides = range(len(out.shape)), [out.strides, operand.strides]
+    nest_scheduled(b, loops, axes, out.shape, strides, [index(0)] * 2, body, size=8, unroll=2)
 
 
 def emit_finish(b: Builder, out: ArrayOperand, bias: ArrayOperand | None, residual: ArrayOperand | None, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from llvmlite import ir
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
+from fleet.ir.schedule import LoopSchedule
 from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 from fleet.targets.riscv.kernels.angles import Angles
 from fleet.targets.riscv.kernels.division import floor_divide, modulo
@@ -35,9 +36,10 @@ from fleet.targets.riscv.kernels.kernel import (
     store,
     vector,
 )
-from fleet.targets.riscv.kernels.loops import LaneBody, fold, nest
+from fleet.targets.riscv.kernels.loops import LaneBody, fold, nest_scheduled
 from fleet.targets.riscv.kernels.math import Functions
 from fleet.targets.riscv.plan import refuse
+from fleet.transforms.schedule_loops import loops_of
 
 Kind: TypeAlias = type[FleetOp]
 
@@ -188,7 +190,7 @@ def emit_elementwise(b: Builder, op: FleetOp, out: ArrayOperand, *operands: Arra
         store(b, out, offsets[0], lane_value(b, op, out.dtype, given))
 
     step = step_shape(op, out.dtype, [a.dtype for a in operands], [a.constant for a in operands])
-    walk_elements(b, out.shape, [out], operands, body, step, unroll=1 if step.heavy else 4)
+    walk_elements(b, out.shape, [out], operands, body, step, loops_of(op))
 
 
 def walk_elements(
@@ -198,8 +200,7 @@ def walk_elements(
     operands: Sequence[ArrayOperand],
     body: LaneBody,
     step: StepShape,
-    *,
-    unroll: int,
+    loops: LoopSchedule,
 ) -> None:
     """Emit loops over all elements of results of one shape. `body` gets the offsets of results, then of operands."""
     strides = [a.strides for a in results]
@@ -208,10 +209,13 @@ def walk_elements(
         assert found is not None, "shapes are checked before code is made"
         strides.append(found)
     start = [index(0)] * len(strides)
+    axes = range(len(shape))
     if step.serial:  # loops inside: one element at a time
-        nest(b, shape, strides, start, body, size=1 << 20, unroll=1)
+        alone = replace(loops, unroll=1, vectorise=1)
+        nest_scheduled(b, alone, axes, shape, strides, start, body, size=1 << 20, unroll=1)
     else:
-        nest(b, shape, strides, start, body, size=step.size, unroll=unroll)
+        unroll = 1 if step.heavy else 4
+        nest_scheduled(b, loops, axes, shape, strides, start, body, size=step.size, unroll=unroll)
 
 
 def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:

@@ -20,6 +20,7 @@ from fleet.targets.riscv.kernels.row_code import emit_rows
 from fleet.targets.riscv.kernels.rows import REDUCTION_COST, RowKernel, can_reduce
 from fleet.targets.riscv.kernels.steps import STEPS, constant_of, passed, step_of, step_value
 from fleet.targets.riscv.plan import type_supported
+from fleet.transforms.schedule_loops import loops_of
 from fleet.transforms.widen_halves import computes_in_half
 
 
@@ -41,7 +42,7 @@ def emit_fused(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[Ar
 def emit_loops(b: Builder, op: FusedOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], scratch: Value) -> None:
     """Emit a kernel whose results are arrays of their own."""
     if op.space.reduced:
-        emit_rows(b, _rows(op, operands, results, isa_of(b)), scratch)
+        emit_rows(b, _rows(op, operands, results, isa_of(b)), scratch, loops_of(op))
     else:
         _emit_elements(b, op, operands, results)
 
@@ -76,9 +77,8 @@ def _emit_elements(b: Builder, op: FusedOp, operands: Sequence[ArrayOperand], re
             store(b, target, offset, values[value].read(target.dtype))
 
     steps = [step_of(one, [arrays[v].constant for v in one.operands]) for one in inner]
-    heavy = any(s.heavy for s in steps)
-    step = StepShape(max(s.size for s in steps), heavy, serial=False)
-    walk_elements(b, shape, results, operands, body, step, unroll=1 if heavy else 4)
+    step = StepShape(max(s.size for s in steps), any(s.heavy for s in steps), serial=False)
+    walk_elements(b, shape, results, operands, body, step, loops_of(op))
 
 
 def fused_workspace(op: FusedOp, operands: Sequence[ArrayOperand], isa: Isa) -> int:

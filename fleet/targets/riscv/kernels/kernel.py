@@ -37,6 +37,15 @@ Carried = list[Value]
 """Values that pass from one round of a loop to the next."""
 
 
+@dataclass(frozen=True)
+class LoopPart:
+    """The part of a kernel that one thread computes: `count` indices of an axis from `first` (i64) on."""
+
+    axis: int
+    first: Value
+    count: int
+
+
 class CodeFlow(Protocol):
     """Control flow of the code that a builder makes: of LLVM's blocks, or of a language's statements.
 
@@ -142,11 +151,12 @@ class LlvmFlow:
         b.position_at_end(good)
 
 
-def new_builder(block: Value, isa: Isa, host: Any = None) -> Builder:
-    """Return a builder that knows the instruction set (`isa_of`), its `flow_of`, and the `HostCalls` of its module or None."""
+def new_builder(block: Value, isa: Isa, host: Any = None, part: LoopPart | None = None) -> Builder:
+    """Return a builder that knows the instruction set (`isa_of`), its `flow_of` and `part_of`, the `HostCalls` of its module."""
     builder: Any = ir.IRBuilder(block)
     builder.fleet_isa = isa
     builder.fleet_host = host
+    builder.fleet_part = part
     builder.fleet_flow = LlvmFlow(builder)
     return builder
 
@@ -154,6 +164,11 @@ def new_builder(block: Value, isa: Isa, host: Any = None) -> Builder:
 def isa_of(b: Builder) -> Isa:
     """Return the instruction set of the builder's code."""
     return b.fleet_isa
+
+
+def part_of(b: Builder) -> LoopPart | None:
+    """Return the part of a kernel that the code computes; None: all of it."""
+    return b.fleet_part
 
 
 def flow_of(b: Builder) -> CodeFlow:

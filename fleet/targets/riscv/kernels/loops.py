@@ -1,4 +1,4 @@
-"""Loops of generated code: counted, with carried values, and nests over strided arrays.
+"""Loops of generated code: counted, with carried values, and nests over strided arrays, in a schedule's order and tiles.
 
 Trip counts are static, so loops are unrolled here and the remainder is straight code. If the instruction set has vectors and the
 innermost dimension has stride 0 or 1, a step computes several lanes. If the length is not a multiple, the last step of an
@@ -7,9 +7,12 @@ elementwise loop overlaps the one before, which writes the same values twice.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from fleet.targets.riscv.kernels.kernel import Builder, Carried, Value, flow_of, index, isa_of
+from fleet.ir.schedule import LoopSchedule
+from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Carried, LoopPart, Value, at, flow_of, index, isa_of, part_of
 
 UNROLL = 4
 """Steps of a scalar loop between two branches."""
@@ -141,19 +144,20 @@ def nest(
     group: int = 4,
     unroll: int = UNROLL,
     idempotent: bool = True,
+    vectorise: int | None = None,
 ) -> None:
     """Emit loops over all indices of `shape`, in lanes if the instruction set and the strides allow it.
 
     size: bytes of the largest element that `body` computes with. group: vector registers of such a value. idempotent: a step may
-    run twice.
+    run twice. vectorise: elements of a step; None: what the instruction set has.
     """
     if 0 in shape:
         return
     sizes, steps = merge(shape, strides)
     walk = [s[-1] if sizes else 0 for s in steps]
-    lanes = isa_of(b).lanes(size, group)
+    lanes = isa_of(b).lanes(size, group) if vectorise is None or not flow_of(b).unrolls else vectorise
     if sizes and lanes > 1 and all(w in (0, 1) for w in walk):
-        _in_lanes(b, sizes, steps, start, body, lanes, idempotent=idempotent)
+        _in_lanes(b, sizes, steps, start, body, lanes, 1 if vectorise is None else unroll, idempotent=idempotent)
         return
 
     def single(offsets: list[Value], _: Carried) -> Carried:
@@ -163,6 +167,76 @@ def nest(
     nest_fold(b, shape, strides, start, [], single, unroll)
 
 
+def nest_scheduled(
+    b: Builder,
+    loops: LoopSchedule,
+    axes: Sequence[int],
+    shape: Sequence[int],
+    strides: Sequence[Sequence[int]],
+    start: Sequence[Value],
+    body: LaneBody,
+    *,
+    size: int,
+    unroll: int,
+    vectorise: int | None = None,
+) -> None:
+    """Emit loops as `loops.nest` does, arranged by a schedule.
+
+    Args:
+        b: the builder; of its `part_of` only those indices are run over.
+        loops: its order, tiles and steps; unroll and vectorise are used where it has none.
+        axes: the kernel's axis of each dimension of `shape`.
+        shape, strides, start, body, size, unroll, vectorise: as in `nest`.
+    """
+    sizes, starts = list(shape), list(start)
+    part = part_of(b)
+    if part is not None:
+        d = list(axes).index(part.axis)
+        sizes[d] = part.count
+        starts = [moved(b, o, part.first, s[d]) for o, s in zip(starts, strides, strict=True)]
+    order = [list(axes).index(a) for a in loops.order] or range(len(axes))
+    unroll = unroll if loops.unroll is None else loops.unroll
+    vectorise = vectorise if loops.vectorise is None else loops.vectorise
+    cut = [_pieces(sizes[d], loops.tile[axes[d]] if loops.tile else 0) for d in order]
+    for pieces in itertools.product(*cut):
+        counts = [times for _, times, _ in pieces] + [width for _, _, width in pieces]
+        steps = [[s[d] * width for d, (_, _, width) in zip(order, pieces, strict=True)] + [s[d] for d in order] for s in strides]
+        first = [sum(s[d] * begin for d, (begin, _, _) in zip(order, pieces, strict=True)) for s in strides]
+        places = [shifted(b, o, by) for o, by in zip(starts, first, strict=True)]
+        nest(b, counts, steps, places, body, size=size, unroll=unroll, vectorise=vectorise)
+
+
+def _pieces(size: int, tile: int) -> list[tuple[int, int, int]]:
+    """Return (first index, tiles, size of each)."""
+    if not 0 < tile < size:
+        return [(0, 1, size)]
+    full, rest = divmod(size, tile)
+    return [(0, full, tile), *([(full * tile, 1, rest)] if rest else [])]
+
+
+def part_of_array(b: Builder, array: ArrayOperand, part: LoopPart, rank: int) -> ArrayOperand:
+    """Return the part of an array that broadcasts to a result of that rank; all of it where it has one element along the axis."""
+    axis = part.axis - rank + len(array.shape)
+    if axis < 0 or array.shape[axis] == 1:
+        return array
+    moved_to = at(b, array, moved(b, index(0), part.first, array.strides[axis]))
+    shape = (*array.shape[:axis], part.count, *array.shape[axis + 1 :])
+    return replace(array, pointer=moved_to, shape=shape, given=array.strides)
+
+
+def product_part(b: Builder, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> list[ArrayOperand]:
+    """Return the arrays of the part of a product that a thread computes: result, left and right operand, what is added."""
+    part, rank = part_of(b), len(out.shape)
+    if part is None:
+        return [out, *operands]
+    found = [part_of_array(b, array, part, rank) for array in (out, *operands)]
+    if part.axis == rank - 1:
+        found[1] = operands[0]  # its last axis is the depth
+    if part.axis == rank - 2:
+        found[2] = operands[1]
+    return found
+
+
 def _in_lanes(
     b: Builder,
     sizes: Sequence[int],
@@ -170,6 +244,7 @@ def _in_lanes(
     start: Sequence[Value],
     body: LaneBody,
     lanes: int,
+    unroll: int,
     *,
     idempotent: bool,
 ) -> None:
@@ -182,7 +257,7 @@ def _in_lanes(
                 places = [moved(b, shifted(b, o, first * w), i, width * w) for o, w in zip(offsets, walk, strict=True)]
                 body(places, walk, width)
 
-            loop(b, times, step)
+            loop(b, times, step, unroll)
         return []
 
     nest_fold(b, sizes[:-1], [s[:-1] for s in steps], start, [], inner, 1)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 
+from fleet.ir.schedule import USUAL_LOOPS, LoopSchedule
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.kernels.kernel import (
     I64,
@@ -57,7 +58,10 @@ _UNROLL = 4
 
 @dataclass(frozen=True)
 class ProductShape:
-    """The shapes of one product: rows x depth times depth x columns; strides in elements of row and column."""
+    """The shapes of one product: rows x depth times depth x columns; strides in elements of row and column.
+
+    loops: of its schedule a tile's rows and columns and the steps over the depth are used.
+    """
 
     rows: int
     depth: int
@@ -67,6 +71,7 @@ class ProductShape:
     dtype: np.dtype
     right_dtype: np.dtype
     isa: Isa
+    loops: LoopSchedule = USUAL_LOOPS
 
     @property
     def vectors(self) -> bool:
@@ -76,7 +81,9 @@ class ProductShape:
     @property
     def height(self) -> int:
         """Rows of a tile, chosen for the best sharing of work."""
-        if self.vectors:
+        if self.loops.tile:
+            limit = self.loops.tile[0]
+        elif self.vectors:
             limit = 2
         elif is_float(self.dtype):
             limit = 6 if self.rows % 6 == 0 or self.rows > 24 else 5 if self.rows % 5 == 0 else 4
@@ -88,8 +95,11 @@ class ProductShape:
     def width(self) -> int:
         """Columns of a whole tile."""
         if self.vectors:
-            most = self.isa.lanes(self.dtype.itemsize, _GROUP)
+            most = self.loops.tile[1] if self.loops.tile else self.isa.lanes(self.dtype.itemsize, _GROUP)
+            most = 1 << (most.bit_length() - 1)
             return min(most, 1 << (self.columns.bit_length() - 1))
+        if self.loops.tile:
+            return self.loops.tile[1]
         tiles = _FLOAT_TILES if is_float(self.dtype) else _INTEGER_TILES
         return tiles[self.height][1]
 
@@ -115,20 +125,20 @@ class ProductShape:
         return [*found, (full * self.width, rest, 1)] if rest else found
 
 
-def product_of(lhs: ArrayOperand, rhs: ArrayOperand, dtype: np.dtype, isa: Isa) -> ProductShape:
+def product_of(lhs: ArrayOperand, rhs: ArrayOperand, dtype: np.dtype, isa: Isa, loops: LoopSchedule) -> ProductShape:
     """Return the product of the last two dimensions of two arrays (their pointers do not matter)."""
     left, right = (lhs.strides[-2], lhs.strides[-1]), (rhs.strides[-2], rhs.strides[-1])
-    return ProductShape(lhs.shape[-2], lhs.shape[-1], rhs.shape[-1], left, right, dtype, rhs.dtype, isa)
+    return ProductShape(lhs.shape[-2], lhs.shape[-1], rhs.shape[-1], left, right, dtype, rhs.dtype, isa, loops)
 
 
-def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, scratch: Value) -> None:
+def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, scratch: Value, loops: LoopSchedule) -> None:
     """Emit out = lhs @ rhs. Operands are converted to the result's dtype; `scratch` has the product's workspace.
 
     Shapes must fit: lhs [..., M, K], rhs [..., K, N], out [..., M, N], leading dimensions broadcast.
     """
     out, lhs, rhs = collapsed(out, lhs, rhs)
     lead = out.shape[:-2]
-    product = product_of(lhs, rhs, out.dtype, isa_of(b))
+    product = product_of(lhs, rhs, out.dtype, isa_of(b), loops)
     strides = [out.strides[:-2], *(lead_strides(a, lead) for a in (lhs, rhs))]
 
     def matrix(offsets: list[Value], _: Carried) -> Carried:
@@ -141,12 +151,12 @@ def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOper
 def collapsed(out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> tuple[ArrayOperand, ArrayOperand, ArrayOperand]:
     """Return the same product with leading dimensions of the left operand merged into its rows, if the right one has none."""
     lead = lhs.shape[:-2]
-    if any(n != 1 for n in rhs.shape[:-2]) or not lead or lhs.strides[:-1] != _rows_of(lhs):
+    if any(n != 1 for n in rhs.shape[:-2]) or not lead or lhs.strides[:-1] != _rows_of(lhs) or out.strides[:-1] != _rows_of(out):
         return out, lhs, rhs
     rows = int(np.prod(lhs.shape[:-1], dtype=np.int64))
     left = ArrayOperand(lhs.pointer, lhs.dtype, (rows, lhs.shape[-1]), lhs.strides[-2:])
     right = ArrayOperand(rhs.pointer, rhs.dtype, rhs.shape[-2:], rhs.strides[-2:])
-    return ArrayOperand(out.pointer, out.dtype, (rows, out.shape[-1])), left, right
+    return ArrayOperand(out.pointer, out.dtype, (rows, out.shape[-1]), out.strides[-2:]), left, right
 
 
 def _rows_of(array: ArrayOperand) -> tuple[int, ...]:
@@ -252,7 +262,7 @@ class _Emitter:
             return result
 
         zero = number(dtype, 0, lanes)
-        sums = fold(b, self.p.depth, [zero] * (height * count), body, _UNROLL)
+        sums = fold(b, self.p.depth, [zero] * (height * count), body, self.p.loops.unroll or _UNROLL)
         down, across = self.out[0].strides[-2], self.out[0].strides[-1]
         assert across == 1 or self.p.columns == 1
         target = moved(b, moved(b, self.out[1], row, down), first, 1)

@@ -11,7 +11,9 @@ from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operations.operation import attributes_of
+from fleet.ir.schedule import LoopSchedule
 from fleet.ir.types import is_tensor
+from fleet.targets.planner import round_up
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.kernels import bodies, composite, movement, reductions
 from fleet.targets.riscv.kernels.attention import Attention, emit_attention
@@ -20,10 +22,12 @@ from fleet.targets.riscv.kernels.einsum import emit_einsum
 from fleet.targets.riscv.kernels.elementwise import BINARY, COST, UNARY, emit_elementwise
 from fleet.targets.riscv.kernels.fused import describe_bodies, emit_fused, fused_work, fused_workspace
 from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Value, is_float, isa_of
+from fleet.targets.riscv.kernels.loops import product_part
 from fleet.targets.riscv.kernels.matmul import collapsed, emit_matmul, product_of
 from fleet.targets.riscv.kernels.row_code import emit_reduce
 from fleet.targets.riscv.kernels.rows import REDUCTION_COST
-from fleet.targets.riscv.plan import DTYPES, HELD, refuse, type_supported
+from fleet.targets.riscv.plan import ALIGN, DTYPES, HELD, refuse, type_supported
+from fleet.transforms.schedule_loops import ATTRIBUTE, divided_axis, loops_of
 from fleet.transforms.widen_halves import computes_in_half
 
 _CALL = 1000
@@ -41,6 +45,7 @@ def describe(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str:
     elif isinstance(op, d.RegionOp):
         extra = describe_bodies(op)
     types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weakly typed
+    extra += str(op.attributes.get(ATTRIBUTE, ""))
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
 
@@ -77,12 +82,14 @@ def _of(emit_: Callable[..., None]) -> RiscvKernel:
     return lambda b, op, out, x, _scratch: emit_(b, op, out, *x)
 
 
-def _composite(emit_: Callable[[Builder, ArrayOperand, Sequence[ArrayOperand], Mapping[str, Any]], None]) -> RiscvKernel:
-    """Adapt an emitter that takes operands and attributes, in floating point."""
+def _composite(
+    emit_: Callable[[Builder, ArrayOperand, Sequence[ArrayOperand], Mapping[str, Any], LoopSchedule], None],
+) -> RiscvKernel:
+    """Adapt an emitter that takes operands, attributes and the schedule, in floating point."""
 
     def kernel(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], _scratch: Value) -> None:
         _check_float(op, out)
-        emit_(b, out, x, attributes_of(op))
+        emit_(b, out, x, attributes_of(op), loops_of(op))
 
     return kernel
 
@@ -94,13 +101,19 @@ def _check_float(op: FleetOp, out: ArrayOperand) -> None:
 
 def _emit_linear(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], scratch: Value) -> None:
     _check_float(op, out)
-    emit_matmul(b, out, x[0], x[1], scratch)
+    out, *x = product_part(b, out, x)
+    emit_matmul(b, out, x[0], x[1], scratch, loops_of(op))
     found = attributes_of(op)
     rest = list(x[2:])
     bias = rest.pop(0) if found["bias"] else None
     residual = rest.pop(0) if found["residual"] else None
     if bias is not None or residual is not None or found["activation"] != "none":
         composite.emit_finish(b, out, bias, residual, found["activation"])
+
+
+def _emit_product(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], scratch: Value) -> None:
+    out, left, right = product_part(b, out, x)
+    emit_matmul(b, out, left, right, scratch, loops_of(op))
 
 
 def _emit_attention(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], scratch: Value) -> None:
@@ -120,7 +133,7 @@ KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     d.ArgminOp: _of(reductions.emit_argument),
     d.CumsumOp: _of(reductions.emit_cumsum),
     d.ArgsortOp: _of(reductions.emit_argsort),
-    d.MatmulOp: lambda b, _op, out, x, scratch: emit_matmul(b, out, x[0], x[1], scratch),
+    d.MatmulOp: _emit_product,
     d.EinsumOp: lambda b, op, out, x, _scratch: emit_einsum(b, op, out, x, attributes_of(op)["subscripts"]),
     d.GatherOp: _of(movement.emit_gather),
     d.ScatterOp: _of(movement.emit_scatter),
@@ -129,12 +142,14 @@ KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     d.PadOp: _of(movement.emit_pad),
     d.DimOp: lambda b, op, out, x, _scratch: movement.emit_fill(b, out, x[0].shape[attributes_of(op)["axis"]]),
     d.ConstantOp: _of(movement.emit_constant),
-    d.SoftmaxOp: _composite(lambda b, out, x, a: composite.emit_softmax(b, out, x[0], a["axis"])),
-    d.LayerNormOp: _composite(lambda b, out, x, a: composite.emit_layer_norm(b, out, x[0], x[1], x[2], a["axis"], a["eps"])),
-    d.RmsNormOp: _composite(lambda b, out, x, a: composite.emit_rms_norm(b, out, x[0], x[1], a["eps"])),
-    d.GeluOp: _composite(lambda b, out, x, a: composite.emit_activation(b, out, x[0], f"gelu_{a['approximate']}")),
-    d.SiluOp: _composite(lambda b, out, x, _a: composite.emit_activation(b, out, x[0], "silu")),
-    d.RopeOp: _composite(lambda b, out, x, a: movement.emit_rope(b, out, x[0], x[1], x[2], interleaved=a["interleaved"])),
+    d.SoftmaxOp: _composite(lambda b, out, x, a, loops: composite.emit_softmax(b, out, x[0], a["axis"], loops)),
+    d.LayerNormOp: _composite(
+        lambda b, out, x, a, loops: composite.emit_layer_norm(b, out, x[0], x[1], x[2], a["axis"], a["eps"], loops)
+    ),
+    d.RmsNormOp: _composite(lambda b, out, x, a, loops: composite.emit_rms_norm(b, out, x[0], x[1], a["eps"], loops)),
+    d.GeluOp: _composite(lambda b, out, x, a, loops: composite.emit_activation(b, out, x[0], f"gelu_{a['approximate']}", loops)),
+    d.SiluOp: _composite(lambda b, out, x, _a, loops: composite.emit_activation(b, out, x[0], "silu", loops)),
+    d.RopeOp: _composite(lambda b, out, x, a, _: movement.emit_rope(b, out, x[0], x[1], x[2], interleaved=a["interleaved"])),
     d.CheckOp: _of(movement.emit_check),
     d.ItemOp: lambda b, _op, out, x, _scratch: movement.emit_item(b, out, x[0]),
     d.IfOp: _with_bodies(bodies.emit_if),
@@ -155,7 +170,13 @@ def attention_of(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Atten
 
 
 def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
-    """Return the bytes of scratch that the operation needs."""
+    """Return the bytes of scratch that the operation needs, for each of its threads."""
+    one, divided = thread_workspace(op, arrays, isa), divided_axis(op)
+    return one if divided is None else round_up(one, ALIGN) * divided[1]
+
+
+def thread_workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
+    """Return the bytes of scratch that one thread of the operation needs."""
     if needs_host(op, arrays):
         return 0
     if isinstance(op, d.FusedOp):
@@ -175,7 +196,7 @@ def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
     if out.dtype.kind == "b":
         raise refuse(op, "matrix product of truth values")
     _, left, right = collapsed(out, lhs, rhs)
-    return product_of(left, right, out.dtype, isa).workspace
+    return product_of(left, right, out.dtype, isa, loops_of(op)).workspace
 
 
 def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:

@@ -12,17 +12,19 @@ from dataclasses import replace
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.operations.spaces import KernelSpace
+from fleet.ir.schedule import LoopSchedule
 from fleet.targets.riscv.kernels.elementwise import LaneOperand, loaded
 from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Value, index, isa_of, moved_bytes, number, spread, store
-from fleet.targets.riscv.kernels.loops import Carried, moved, nest, nest_fold
+from fleet.targets.riscv.kernels.loops import Carried, moved, nest, nest_fold, nest_scheduled
 from fleet.targets.riscv.kernels.reductions import combine, fold_lanes, neutral
 from fleet.targets.riscv.kernels.rows import RowKernel, RowNode, RowPlace
 from fleet.targets.riscv.kernels.steps import passed
 from fleet.targets.riscv.plan import refuse
+from fleet.transforms.schedule_loops import loops_of
 
 
-def emit_rows(b: Builder, kernel: RowKernel, scratch: Value) -> None:
-    """Emit a kernel. scratch: an address with the kernel's `workspace` bytes."""
+def emit_rows(b: Builder, kernel: RowKernel, scratch: Value, loops: LoopSchedule) -> None:
+    """Emit a kernel. scratch: an address with the kernel's `workspace` bytes; loops: how it goes over the rows and over one."""
     at = 0
     for node in kernel.spilled:
         assert node.place is not None
@@ -32,10 +34,12 @@ def emit_rows(b: Builder, kernel: RowKernel, scratch: Value) -> None:
     outer = [place for place in places if place.rows is not None]
 
     def row(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
-        _RowCode(kernel, b, dict(zip(outer, zip(offsets, walk, strict=True), strict=True)), lanes).emit()
+        where = dict(zip(outer, zip(offsets, walk, strict=True), strict=True))
+        _RowCode(kernel, b, where, lanes, loops.unroll).emit()
 
     shape, strides = [kernel.space.shape[i] for i in kernel.kept], [place.rows or () for place in outer]
-    nest(b, shape, strides, [index(0)] * len(outer), row, size=kernel.size, unroll=1)
+    outside = replace(loops, unroll=1)
+    nest_scheduled(b, outside, kernel.kept, shape, strides, [index(0)] * len(outer), row, size=kernel.size, unroll=1)
 
 
 def emit_reduce(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
@@ -44,14 +48,19 @@ def emit_reduce(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperan
     if any(not 0 <= a < rank for a in axes):
         raise refuse(op, f"axes {tuple(axes)} of an array of rank {rank}")
     space = KernelSpace(operand.shape, tuple(axes))
-    emit_rows(b, RowKernel(space, [op], {op.operands[0]: operand}, {op.results[0]: out}, isa_of(b)), None)
+    emit_rows(b, RowKernel(space, [op], {op.operands[0]: operand}, {op.results[0]: out}, isa_of(b)), None, loops_of(op))
 
 
 class _RowCode:
-    """The code of a row, or of adjacent rows in lanes. where: offset of a place's row, and its stride from lane to lane."""
+    """The code of a row, or of adjacent rows in lanes.
 
-    def __init__(self, kernel: RowKernel, b: Builder, where: Mapping[RowPlace, tuple[Value, int]], lanes: int) -> None:
-        self._kernel, self._b, self._where, self._lanes = kernel, b, where, lanes
+    where: offset of a place's row, and its stride from lane to lane. unroll: steps of its loops between two branches, or None.
+    """
+
+    def __init__(
+        self, kernel: RowKernel, b: Builder, where: Mapping[RowPlace, tuple[Value, int]], lanes: int, unroll: int | None
+    ) -> None:
+        self._kernel, self._b, self._where, self._lanes, self._unroll = kernel, b, where, lanes, unroll
         self._rows: dict[RowNode, LaneOperand] = {}
 
     def emit(self) -> None:
@@ -120,7 +129,7 @@ class _RowCode:
         starts = [self._from(p) for p in places]
         init = [spread(self._b, _begin(t), self._lanes) for t in totals]
         if roots:
-            unroll = 1 if heavy else 4
+            unroll = self._unroll or (1 if heavy else 4)
             sums = nest_fold(self._b, self._kernel.sizes, [p.elements for p in places], starts, init, body, unroll)
             self._known(totals, sums)
 
@@ -144,7 +153,7 @@ class _RowCode:
 
         size = max(n.size for n in self._kernel.used(roots, turn))
         strides, starts = [p.elements for p in places], [self._from(p) for p in places]
-        nest(self._b, self._kernel.sizes, strides, starts, body, size=size, unroll=1 if heavy else 4)
+        nest(self._b, self._kernel.sizes, strides, starts, body, size=size, unroll=self._unroll or (1 if heavy else 4))
 
     def _sum(self, turn: int, node: RowNode) -> None:
         """Emit one total, in lanes over the elements if that is its order."""

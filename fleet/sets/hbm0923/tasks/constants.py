@@ -17,7 +17,6 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, 
 from fleet.sets.hbm0923.numerics.act_tables import act_table
 from fleet.sets.hbm0923.options import group_of, kept_of
 from fleet.sets.hbm0923.patterns import LEVELS
-from fleet.sets.hbm0923.sparse import pruned
 from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary
 from fleet.sets.hbm0923.tasks.operands import known, refused
 from fleet.sets.hbm0923.tasks.vectors import is_layer_norm
@@ -64,8 +63,8 @@ def _weights(use: Use) -> Packing:
     def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
         if array.shape != (chin, chout):
             raise ModelError(f"shape {list(array.shape)}, expected {[chin, chout]}", where=use.where)
-        codes, scales = quantised(array, group, LEVELS)
-        return pack_matrix(device, pruned(codes, array, kept) if kept else codes, scales, group, kept)
+        codes, scales = quantised(array, group, LEVELS, kept)
+        return pack_matrix(device, codes, scales, group, kept)
 
     what = f", {kept} of 8 kept" if kept else ""
     return Packing(f"int4 in groups of {group}{what}", OnChipRoom(size), (chin, chout), pack, group, kept=kept)

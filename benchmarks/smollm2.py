@@ -22,7 +22,6 @@ from fleet.errors import FleetError
 from fleet.isa.registry import find_device
 from fleet.llm.config import preset
 from fleet.llm.contestants import GenerateRequest, compile_model, generate
-from fleet.llm.figures import stored_bits
 from fleet.llm.load import load_model
 from fleet.llm.models import SHORT, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text
@@ -106,7 +105,7 @@ def cycles(result: GenerationResult, group: int) -> None:
     step = rtl.decode[-1]
     config = preset("smollm2-135m")
     cache = 4 * config.blocks * config.kv_channels * (step.position + 1)
-    limit = (stored_bits(config, group) / 8 + cache) / result.identity.device.limits["hbm_bytes_per_cycle"]
+    limit = (Quantisation(group).stored_bits(config) / 8 + cache) / result.identity.device.limits["hbm_bytes_per_cycle"]
     row("cycles of a prompt", f"{sum(s.cycles or 0 for s in rtl.prefill):,}")
     row(f"cycles of the token at position {step.position}", f"{step.cycles:,}")
     ratio = (step.cycles or 0) / limit

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.codec import Json
 from fleet.core.room import check_room
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
@@ -20,6 +21,7 @@ from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
+from fleet.ir.accel.walk import constants
 from fleet.isa.memory import MemoryImage
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.llm import figures
@@ -36,12 +38,14 @@ from fleet.llm.sessions.program_session import RiscvSession, VmSession
 from fleet.llm.sessions.run_module import device_backend
 from fleet.llm.sessions.session import Embedding, GenerationSession
 from fleet.llm.shapes import ShapeWeights
+from fleet.llm.sparsity import Sparsity
 from fleet.llm.weights import ModelWeights
 from fleet.sdk import Device
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.prune import BLOCK
 from fleet.transforms.quantise import Quantised
 
 ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
@@ -172,14 +176,18 @@ def compile_model(
         )  # fmt: skip
     stored: Mapping[str, Quantised] | None = None
     if isinstance(loaded.weights, ShapeWeights):
-        weights, stored, options = loaded.weights, loaded.weights.stored, {"group": loaded.weights.group}
+        weights, stored = loaded.weights, loaded.weights.stored
+        options: dict[str, Json] = {"group": loaded.weights.group}
+        sparse = loaded.weights.sparse
     else:
         text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
         quantised = quantise_model(loaded.weights, choice, text, progress=progress)
-        weights, options = quantised.rounded, quantised.options
+        weights, options, sparse = quantised.rounded, quantised.options, choice.sparse
     plan = _fitting(plan, weights.config, device)
     program = build_model(weights.config, weights, plan)
     model = build_model(weights.config, weights, replace(plan, host_head=True)) if choice.host else program
+    if sparse:
+        options |= {"sparse": _sparse_constants(model, sparse, device)}
     typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
     config = {"align": _PAGE, "spill": True, "wt2hbm": wt2hbm}
     module = build(typed, name=name, aux=aux, build_config=config, options=options, device=device, stored=stored)
@@ -198,6 +206,16 @@ def _fitting(plan: ModelOptions, config: ModelConfig, device: Device) -> ModelOp
         what = f"the model has heads of {config.head_channels} channels{normed}; the device takes {' or '.join(map(str, widths))}"
         raise DeviceError(what, where=device.name)
     return replace(plan, fuse_qkv=False, join_rope=False)
+
+
+def _sparse_constants(model: ModelGraph, sparse: Sparsity, device: Device) -> dict[str, Json]:
+    """Return kept weights by constant, also by the name that it has once its heads are filled with zeros."""
+    widths, channels = instruction_sets()[device.instruction_set].head_channels, model.config.head_channels
+    if sparse.o and widths and channels not in widths and channels % BLOCK:
+        what = f"heads of {channels} channels are filled with zeros, which moves the blocks of {BLOCK} inputs of the product behind"
+        raise DeviceError(what, where=device.name, hint="leave part o dense")
+    kept = {str(c.label): sparse.kept(str(c.label)) for c in constants(model.root) if c.dtype.dtype == "int4"}
+    return {name: number for label, number in kept.items() if number for name in (label, f"{label}_filled")}
 
 
 def _host_head(weights: Mapping[str, np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
@@ -355,7 +373,9 @@ def _perplexities(
     confirmed = count if "iss" in found else 0
     return (
         QuantisationChoiceRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
-        QuantisationChoiceRow(str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), confirmed),
+        QuantisationChoiceRow(
+            str(choice), True, choice.mean_bits(loaded.weights.config), found["vm-rounded"], count, found.get("iss"), confirmed
+        ),
     )
 
 
@@ -368,8 +388,7 @@ def _result(
     outcome: ContestOutcome,
 ) -> GenerationResult:
     device, compiled = opened.device, opened.compiled
-    choice = request.quantisation
-    group = None if device is None else choice.group
+    choice = None if device is None else request.quantisation
     identity = GenerationIdentity(
         prompt=request.prompt, prompt_text=text.decode(prompt), prompt_tokens=tuple(prompt), weights_hash=weights.digest,
         description_hash=None if compiled is None else compiled.module.description_hash,
@@ -378,8 +397,10 @@ def _result(
         ),
         sampling={"temperature": request.sampling.temperature, "top_k": request.sampling.top_k, "top_p": request.sampling.top_p,
                   "seed": request.sampling.seed},
-        quantisation={"group": group, "rounding": "drawn" if isinstance(weights, ShapeWeights) else choice.rounding,
-                      "host": list(choice.host)} if group else {},
+        quantisation={} if choice is None else {
+            "group": choice.group, "rounding": "drawn" if isinstance(weights, ShapeWeights) else choice.rounding,
+            "host": list(choice.host), **({"sparse": str(choice.sparse)} if choice.sparse else {}),
+        },
         tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
         memory=request.memory, seed=request.seed, date=request.date, command=request.command, request=request.request,
     )  # fmt: skip
@@ -387,20 +408,20 @@ def _result(
     clocked = next((name for name in by_clock if name in outcome.last), None)
     costs, path, moved, position, plan = (), (), (), 0, {}
     engines = outcome.engines
-    if compiled is not None and device is not None and clocked is not None and group is not None:
+    if compiled is not None and device is not None and clocked is not None and choice is not None:
         step, isa = outcome.last[clocked], compiled.module.instruction_set
         calls = compiled.module.calls(token=len(step.tokens), last_token=step.position)
         position = step.position
         costs = figures.kind_costs(isa, device, calls, step.ran.commits)
         path = figures.timeline(isa, step.ran.commits)
-        moved = figures.traffic(isa, device, calls, step, weights.config, group, choice.host)
+        moved = figures.traffic(isa, device, calls, step, weights.config, choice)
         plan = compiled.module.storage.address_map().to_json()
         engines = tuple(_estimated(e, compiled.module, request.memory) if e.name == clocked else e for e in engines)
     tensors = {name: step.ran.tensors for name, step in outcome.first.items()}
     layers = figures.layer_errors(tensors.get("iss", {}), tensors.get("vm-rounded", {}), tensors.get("vm", {}))
     return GenerationResult(
         identity=identity, model=figures.model_figures(
-            request.name, compiled.model if compiled else opened.model, group, opened.embedding_bytes, choice.host if group else ()
+            request.name, compiled.model if compiled else opened.model, choice, opened.embedding_bytes
         ),
         reference=outcome.reference, text=outcome.text, stop=outcome.stop, tokens=outcome.tokens, engines=engines,
         comparisons=outcome.comparisons, layers=layers, costs=costs, costs_position=position, timeline=path, traffic=moved,

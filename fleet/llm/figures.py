@@ -12,12 +12,10 @@ from fleet.isa.reading.cache import load
 from fleet.llm.config import ModelConfig
 from fleet.llm.generate import sqnr_db
 from fleet.llm.models import ModelGraph
+from fleet.llm.quantisation import Quantisation
 from fleet.llm.sessions.session import TokenStep
-from fleet.llm.weights import linear_names, weight_shapes
+from fleet.llm.weights import weight_shapes
 from fleet.sdk import Call, Device, InstructionSet
-
-_BITS = 4
-_SCALE_BITS = 16
 
 
 def parameters(config: ModelConfig) -> int:
@@ -26,29 +24,17 @@ def parameters(config: ModelConfig) -> int:
     return sum(int(np.prod(shape)) for name, shape in shapes.items() if not (config.tied and name == "head"))
 
 
-def stored_bits(config: ModelConfig, group: int, host: Sequence[str] = ()) -> int:
-    """Return the bits of all matrices as stored on the device, without padding of groups and beats."""
-    shapes = weight_shapes(config)
-    total = 0
-    for name in linear_names(config):
-        if name in host:
-            continue
-        inputs, outputs = shapes[name]
-        total += inputs * outputs * _BITS + -(-inputs // group) * outputs * _SCALE_BITS
-    return total
-
-
-def model_figures(name: str, model: ModelGraph, group: int | None, embedding_bytes: int, host: Sequence[str] = ()) -> ModelFigures:
-    """Return the model's figures. group: inputs that share a scale; None without a device."""
+def model_figures(name: str, model: ModelGraph, choice: Quantisation | None, embedding_bytes: int) -> ModelFigures:
+    """Return the model's figures. choice: of the device's weights; None without a device."""
     c, o = model.config, model.options
     shape = {
         "blocks": c.blocks, "channels": c.channels, "heads": c.heads, "kv_heads": c.kv_heads, "head_channels": c.head_channels,
         "ffn": c.ffn, "vocabulary": c.vocabulary,
     }  # fmt: skip
     sequence = {"fuse_qkv": o.fuse_qkv, "join_rope": o.join_rope, "onchip": o.onchip}
-    weight_bytes = 0 if group is None else stored_bits(c, group, host) // 8
+    weight_bytes = 0 if choice is None else choice.stored_bits(c) // 8
     shapes = weight_shapes(c)
-    embedding_bytes += sum(2 * int(np.prod(shapes[layer])) for layer in host)
+    embedding_bytes += 0 if choice is None else sum(2 * int(np.prod(shapes[layer])) for layer in choice.host)
     counts = dict(sorted(model.counts().items(), key=lambda item: -item[1]))
     return ModelFigures(
         name, c.architecture, parameters(c), weight_bytes, embedding_bytes, shape, sequence, counts, o.tokens, o.positions
@@ -129,13 +115,12 @@ def traffic(
     calls: Sequence[Call],
     step: TokenStep,
     config: ModelConfig,
-    group: int,
-    host: Sequence[str] = (),
+    choice: Quantisation,
 ) -> tuple[TrafficRow, ...]:
     """Return the bytes of one decode step; `moved` only if they were counted."""
     least = _summed([_bytes(instruction_set, device, call) for call in calls])
     cache = 2 * 2 * config.blocks * config.kv_channels  # keys and values of a position, FP16
-    unpadded = {"hbm_read": stored_bits(config, group, host) // 8 + cache * (step.position + 1), "hbm_write": cache}
+    unpadded = {"hbm_read": choice.stored_bits(config) // 8 + cache * (step.position + 1), "hbm_write": cache}
     words = {"read": "read", "write": "written"}
     rows: list[TrafficRow] = []
     for space in ("hbm", "ddr"):

@@ -14,6 +14,7 @@ from fleet.llm.config import ARCHITECTURES, preset
 from fleet.llm.files.cache import model_file
 from fleet.llm.files.fetch import LANGUAGE_MODELS
 from fleet.llm.shapes import ShapeTokenizer, ShapeWeights
+from fleet.llm.sparsity import DENSE, Sparsity
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
@@ -117,9 +118,10 @@ def load_model(spec: str) -> LoadedLanguageModel:
     return _gguf(spec, path)
 
 
-def load_shape(name: str, *, group: int, seed: int) -> LoadedLanguageModel:
+def load_shape(name: str, *, group: int, seed: int, sparse: Sparsity = DENSE) -> LoadedLanguageModel:
     """Return a published model's shape with weights that are drawn. Raises ModelError if the name is not known."""
-    return LoadedLanguageModel(f"shape {name}", ShapeWeights(preset(name), group=group, seed=seed, name=name), ShapeTokenizer())
+    weights = ShapeWeights(preset(name), group=group, seed=seed, name=name, sparse=sparse)
+    return LoadedLanguageModel(f"shape {name}", weights, ShapeTokenizer())
 
 
 def _gguf(spec: str, path: Path) -> LoadedLanguageModel:

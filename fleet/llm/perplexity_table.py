@@ -18,20 +18,21 @@ from fleet.llm.weights import ModelWeights
 
 @dataclass(frozen=True)
 class PerplexityRow:
-    """choice: None for the original weights. ratio: to those; error: its standard error; tokens: number scored."""
+    """choice: None for the original weights. ratio: to those; error: its standard error; tokens: scored; bits: a weight."""
 
     choice: Quantisation | None
     perplexity: float
     ratio: float
     error: float
     tokens: int
+    bits: float = 32.0
 
     def to_json(self) -> dict[str, Json]:
         """Return the row as JSON."""
         c = self.choice
         chosen: dict[str, Json] = {}
         if c is not None:
-            chosen = {"group": c.group, "rounding": c.rounding, "host": list(c.host), "bits": c.bits}
+            chosen = {"group": c.group, "rounding": c.rounding, "host": list(c.host), "sparse": str(c.sparse), "bits": self.bits}
         return {**chosen, "perplexity": self.perplexity, "ratio": self.ratio, "ratio_error": self.error, "tokens": self.tokens}
 
 
@@ -71,7 +72,7 @@ def table(
     for at, choice in enumerate(choices, start=1):
         quantised = quantise_model(model.weights, choice, calibration, progress=report(at))
         found = _score(quantised.rounded, quantised.key, tokens)
-        rows.append(PerplexityRow(choice, found.perplexity, *found.ratio(base), len(found.losses)))
+        rows.append(PerplexityRow(choice, found.perplexity, *found.ratio(base), len(found.losses), choice.mean_bits(config)))
     return rows
 
 
@@ -92,11 +93,13 @@ def _score(weights: ModelWeights, key: str, tokens: Sequence[int]) -> Score:
 def print_table(rows: Sequence[PerplexityRow]) -> Iterator[str]:
     """Yield the table's lines for people."""
     yield f"perplexity over {rows[0].tokens} tokens; times: against the weights as they are, with the standard error"
-    yield f"{'head':7} {'group':>5} {'rounding':12} {'bits':>6} {'perplexity':>11} {'times':>7} {'+-':>6}"
+    width = max(10, *(len(str(row.choice.sparse)) for row in rows if row.choice is not None)) if len(rows) > 1 else 10
+    yield f"{'head':7} {'group':>5} {'rounding':12} {'sparse':{width}} {'bits':>6} {'perplexity':>11} {'times':>7} {'+-':>6}"
     for row in rows:
         c = row.choice
         if c is None:
-            yield f"{'-':7} {'-':>5} {'none':12} {'-':>6} {row.perplexity:11.2f} {row.ratio:7.3f} {'-':>6}"
+            yield f"{'-':7} {'-':>5} {'none':12} {'-':{width}} {'-':>6} {row.perplexity:11.2f} {row.ratio:7.3f} {'-':>6}"
         else:
-            head = "host" if "head" in c.host else "device"
-            yield f"{head:7} {c.group:5} {c.rounding:12} {c.bits:6.3f} {row.perplexity:11.2f} {row.ratio:7.3f} {row.error:6.3f}"
+            head, sparse = "host" if "head" in c.host else "device", str(c.sparse) or "dense"
+            chosen = f"{head:7} {c.group:5} {c.rounding:12} {sparse:{width}} {row.bits:6.3f}"
+            yield f"{chosen} {row.perplexity:11.2f} {row.ratio:7.3f} {row.error:6.3f}"

@@ -10,6 +10,12 @@ Four roundings, from the cheapest to the best:
 The last two need typical inputs. They come from a text (fleet/llm/data/calibration.txt), computed block by block through the blocks
 that are already quantised, so that later blocks also compensate errors of earlier ones. Layers that stay on the host are rounded to
 FP16. Results are cached under a hash of weights, choice, text and the rounding code.
+
+Sparse matrices are pruned as they are rounded: of each block of 8 inputs those weights stay that have the largest
+
+    absmax, search  magnitude
+    weighted        magnitude times the root mean square of their input
+    compensated     error of the outputs that all later inputs cannot compensate (`fleet.transforms.quantise_compensated`)
 """
 
 from __future__ import annotations
@@ -32,12 +38,17 @@ from fleet.errors import ModelError
 from fleet.llm import reference
 from fleet.llm.config import ModelConfig
 from fleet.llm.files.cache import models_folder, store
-from fleet.llm.weights import ModelWeights, WeightArray, linear_names
+from fleet.llm.sparsity import DENSE, Sparsity
+from fleet.llm.weights import ModelWeights, WeightArray, linear_names, weight_shapes
+from fleet.transforms import prune
 from fleet.transforms import quantise as nearest
 from fleet.transforms import quantise_compensated as compensated
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 GROUPS, LEVELS = (32, 64, 128), 7
+_CODE_BITS, _SCALE_BITS = 4, 16
+_PLACES = {4: 8, 2: 6, 1: 3, 0: 0}
+"""Bits of the places of a block of 8 inputs, by its kept weights."""
 ROUNDINGS = ("absmax", "search", "weighted", "compensated")
 KEPT = 8
 """Calibrated results kept in the cache; one of a model with 135 million weights takes 70 MB."""
@@ -56,11 +67,13 @@ class Quantisation:
         group: inputs that share a scale: 32, 64 or 128.
         rounding: one of `ROUNDINGS`.
         host: canonical names of the layers that stay FP16 on the host ("head").
+        sparse: matrices with sparse weights.
     """
 
     group: int = 64
     rounding: str = "compensated"
     host: tuple[str, ...] = ()
+    sparse: Sparsity = DENSE
 
     def __post_init__(self) -> None:
         """Raises ModelError if a value is not known."""
@@ -76,8 +89,25 @@ class Quantisation:
 
     @property
     def bits(self) -> float:
-        """Bits per weight on the device, including its share of the scale."""
-        return 4 + 16 / self.group
+        """Bits per dense weight on the device, including its share of the scale."""
+        return _CODE_BITS + _SCALE_BITS / self.group
+
+    def stored_bits(self, config: ModelConfig) -> int:
+        """Return the bits of all matrices on the device, without padding of groups and beats."""
+        shapes, total = weight_shapes(config), 0
+        for name in linear_names(config):
+            if name not in self.host:
+                (inputs, outputs), kept = shapes[name], self.sparse.kept(name)
+                blocks = -(-inputs // prune.BLOCK)
+                codes = blocks * (kept * _CODE_BITS + _PLACES[kept]) if kept else inputs * _CODE_BITS
+                total += (codes + -(-inputs // self.group) * _SCALE_BITS) * outputs
+        return total
+
+    def mean_bits(self, config: ModelConfig) -> float:
+        """Return the bits per weight of the matrices on the device; zeros count as weights."""
+        shapes = weight_shapes(config)
+        weights = sum(shapes[name][0] * shapes[name][1] for name in linear_names(config) if name not in self.host)
+        return self.stored_bits(config) / weights
 
     @property
     def clip(self) -> QuantiseOptions:
@@ -86,7 +116,8 @@ class Quantisation:
 
     def __str__(self) -> str:
         host = f", {' and '.join(self.host)} FP16 on the host" if self.host else ""
-        return f"group {self.group}, {self.rounding}{host}"
+        sparse = f", sparse {self.sparse}" if self.sparse else ""
+        return f"group {self.group}, {self.rounding}{sparse}{host}"
 
 
 class QuantisedWeights(Mapping[str, Quantised]):
@@ -180,7 +211,8 @@ def _plain(weights: ModelWeights, choice: Quantisation, report: Progress) -> dic
     layers: dict[str, Quantised] = {}
     for i, name in enumerate(names):
         report(i / len(names), f"rounding {name}")
-        layers[name] = nearest.quantise(weights[name], group=choice.group, levels=LEVELS, options=choice.clip, name=name)
+        stays = prune.pruned(weights[name], choice.sparse.kept(name))
+        layers[name] = nearest.quantise(stays, group=choice.group, levels=LEVELS, options=choice.clip, name=name)
     return layers
 
 
@@ -229,15 +261,20 @@ def _round(
     names: Sequence[str], matrices: Sequence[WeightArray], moments: WeightArray, choice: Quantisation
 ) -> dict[str, Quantised]:
     """Round layers with the same inputs side by side, so that work on the inputs is done once."""
-    whole = np.concatenate(matrices, axis=1)
+    kept = {choice.sparse.kept(name) for name in names}
+    if len(kept) > 1:
+        return {name: q for n, m in zip(names, matrices, strict=True) for name, q in _round([n], [m], moments, choice).items()}
+    whole, (stay,) = np.concatenate(matrices, axis=1), kept
     if choice.rounding == "compensated":
         made = compensated.quantise_compensated(
-            whole, moments, group=choice.group, levels=LEVELS, options=choice.clip, name=names[0]
+            whole, moments, group=choice.group, levels=LEVELS, options=choice.clip, kept=stay, name=names[0]
         )
     else:
+        counts = np.diag(moments)
         made = nearest.quantise(
-            whole, group=choice.group, levels=LEVELS, options=choice.clip, importance=np.diag(moments), name=names[0]
-        )
+            prune.pruned(whole, stay, counts), group=choice.group, levels=LEVELS, options=choice.clip, importance=counts,
+            name=names[0],
+        )  # fmt: skip
     cuts = np.cumsum([m.shape[1] for m in matrices])[:-1]
     codes, scales = np.split(made.codes, cuts, axis=1), np.split(made.scales, cuts, axis=1)
     return {name: Quantised(c, s, choice.group) for name, c, s in zip(names, codes, scales, strict=True)}
@@ -247,7 +284,7 @@ def _round(
 def _code_digest() -> str:
     """Return a hash of the sources that determine a rounding, so that no cached result outlives them."""
     total = hashlib.sha256()
-    for module in (nearest, compensated, reference):
+    for module in (nearest, compensated, prune, reference):
         total.update(Path(str(module.__file__)).read_bytes())
     total.update(Path(__file__).read_bytes())
     return total.hexdigest()

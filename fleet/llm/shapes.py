@@ -14,7 +14,9 @@ from functools import lru_cache
 import numpy as np
 
 from fleet.llm.config import ModelConfig
+from fleet.llm.sparsity import DENSE, Sparsity
 from fleet.llm.weights import ModelWeights, linear_names, weight_shapes
+from fleet.transforms.prune import pruned
 from fleet.transforms.quantise import Quantised
 
 _LEVELS = 7
@@ -49,8 +51,8 @@ class ShapeTokenizer:
 class StoredMatrices(Mapping[str, Quantised]):
     """Matrices as the device stores them, by the name of the constant: "blocks.3.attention.q+k+v" is three side by side."""
 
-    def __init__(self, config: ModelConfig, group: int, seed: int) -> None:
-        self._group, self._seed = group, seed
+    def __init__(self, config: ModelConfig, group: int, seed: int, sparse: Sparsity) -> None:
+        self._group, self._seed, self._sparse = group, seed, sparse
         self._shapes = {name: weight_shapes(config)[name] for name in linear_names(config)}
         self._made: dict[str, Quantised] = {}
 
@@ -83,7 +85,11 @@ class StoredMatrices(Mapping[str, Quantised]):
         inputs, outputs = self._shapes[name]
         rng = np.random.default_rng([self._seed, *name.encode()])
         codes = rng.integers(-_LEVELS, _LEVELS + 1, (inputs, outputs), np.int8)
-        scales = rng.uniform(0.5, 1.5, (-(-inputs // self._group), outputs)) / (_DEVIATION * math.sqrt(inputs))
+        deviation = _DEVIATION
+        if kept := self._sparse.kept(name):
+            codes = pruned(codes, kept)
+            deviation = math.sqrt(float(np.square(codes.astype(np.float32)).mean()))
+        scales = rng.uniform(0.5, 1.5, (-(-inputs // self._group), outputs)) / (deviation * math.sqrt(inputs))
         return Quantised(codes, scales.astype(np.float16), self._group)
 
 
@@ -97,13 +103,14 @@ class ShapeWeights(ModelWeights):
 
     Attributes:
         group: inputs that share a scale.
+        sparse: matrices with sparse weights: of the codes that are drawn the largest.
         stored: the matrices as the device stores them.
     """
 
-    def __init__(self, config: ModelConfig, *, group: int, seed: int, name: str) -> None:
+    def __init__(self, config: ModelConfig, *, group: int, seed: int, name: str, sparse: Sparsity = DENSE) -> None:
         """name: of the shape, for messages."""
-        self.group, self.stored = group, StoredMatrices(config, group, seed)
-        label = f"shape {config} group {group} seed {seed}"
+        self.group, self.sparse, self.stored = group, sparse, StoredMatrices(config, group, seed, sparse)
+        label = f"shape {config} group {group} seed {seed}" + (f" sparse {sparse}" if sparse else "")
 
         @lru_cache(maxsize=64)
         def other(name: str) -> np.ndarray:

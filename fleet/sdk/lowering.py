@@ -87,9 +87,10 @@ class EmitContext(Protocol):
         """The weight's values as the model has them."""
         ...
 
-    def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
+    def quantised(self, name: str, *, group: int, levels: int, kept: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Weight [inputs, outputs] as the compile's options quantise it, one FP16 scale for `group` inputs.
 
+        kept: codes of each block of 8 inputs that are other than 0, at most; 0: all.
         Returns (codes int8 [inputs, outputs] in -levels ... levels, scales float16 [ceil(inputs / group), outputs]).
         Raises ModelError for NaN or infinity. Taken from a cache by content.
         """

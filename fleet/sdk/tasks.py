@@ -147,8 +147,15 @@ class OnChipRoom:
     line: Number = 0
 
 
-Quantiser = Callable[[np.ndarray, int, int], tuple[np.ndarray, np.ndarray]]
-"""(weights [inputs, outputs], inputs that share a scale, levels) -> codes int8 and scales float16 [groups, outputs]."""
+class Quantiser(Protocol):
+    """Quantises a matrix."""
+
+    def __call__(self, array: np.ndarray, group: int, levels: int, kept: int = 0, /) -> tuple[np.ndarray, np.ndarray]:
+        """Return codes int8 and scales float16 [groups, outputs] of weights [inputs, outputs].
+
+        group: inputs that share a scale. kept: codes of each block of 8 inputs that are other than 0, at most; 0: all.
+        """
+        ...
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from fleet.llm.quantisation import Quantisation
 from fleet.llm.sessions.device_session import DeviceSession
 from fleet.llm.sessions.run_module import device_backend
 from fleet.llm.sessions.session import Embedding
+from fleet.llm.sparsity import Sparsity
 from fleet.sdk import Call
 from fleet.sweep.records import HardwareRecord, Quality, QualityRecord, SweepPoint
 from fleet.sweep.subject import Estimate, SubjectRequest, check_estimate
@@ -59,8 +60,9 @@ class LanguageSubject:
         return f"one token behind {self._request.behind}; perplexity over {len(self._tokens)} tokens"
 
     def _choice(self, point: SweepPoint) -> Quantisation:
-        usual = Quantisation()
-        return Quantisation(point.options.get("group", usual.group), self._request.rounding or usual.rounding)
+        sparse = Sparsity.of(str(point.options.get("sparse") or ""))
+        group = point.options.get("group", sparse.group)
+        return Quantisation(group, self._request.rounding or Quantisation().rounding, sparse=sparse)
 
     def _compiled(self, device: str, choice: Quantisation) -> CompiledContestant:
         return compile_model(self._loaded, self._plan, find_device(device)[1], choice, aux=True)

@@ -13,6 +13,7 @@ from fleet.core.cache import cache_root
 from fleet.core.sealed import read_sealed, write_sealed
 from fleet.errors import ModelError
 from fleet.sdk.tasks import Quantiser
+from fleet.transforms.prune import pruned
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 from fleet.transforms.quantise_compensated import quantise_compensated
 
@@ -31,13 +32,13 @@ def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = 
     moments: second moments of the inputs that it meets, where data were seen (`fleet.transforms.quantise_compensated`).
     """
 
-    def quantised(array: np.ndarray, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
+    def quantised(array: np.ndarray, group: int, levels: int, kept: int = 0, /) -> tuple[np.ndarray, np.ndarray]:
         content, met = (hashlib.sha256(np.ascontiguousarray(a).data).hexdigest() if a is not None else "" for a in (array, moments))
-        parts = [content, array.dtype.str, list(array.shape), group, levels, options.clip, options.rounding, met]
+        parts = [content, array.dtype.str, list(array.shape), group, levels, options.clip, options.rounding, met, kept]
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         found = _KEPT.get(key) or _read(key, array.shape, group)
         if found is None:
-            made = _rounded(array, moments, group, levels, options, name)
+            made = _rounded(array, moments, group, levels, options, name, kept)
             found = made.codes, made.scales
             if array.nbytes >= _LEAST_FILE:
                 _write(key, found)
@@ -51,12 +52,17 @@ def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = 
 
 
 def _rounded(
-    weight: np.ndarray, moments: np.ndarray | None, group: int, levels: int, options: QuantiseOptions, name: str
+    weight: np.ndarray, moments: np.ndarray | None, group: int, levels: int, options: QuantiseOptions, name: str, kept: int
 ) -> Quantised:
-    """The way that knows most: weights that are on the device's grid stay, else errors are made up for on data that were seen."""
+    """The way that knows most: weights that are on the device's grid stay, else errors are made up for on data that were seen.
+
+    Those of sparse weights that no data chose are the largest of their blocks.
+    """
+    if kept and (moments is None or options.clip == "exact"):
+        weight, kept = pruned(weight, kept), 0
     grid = QuantiseOptions("exact", options.rounding)
     few = weight[:, :8]
-    if options.clip != "exact" and np.isfinite(few).all():
+    if options.clip != "exact" and not kept and np.isfinite(few).all():
         try:
             quantise(few, group=group, levels=levels, options=grid, name=name)
             return quantise(weight, group=group, levels=levels, options=grid, name=name)
@@ -64,7 +70,7 @@ def _rounded(
             pass  # no model that was quantised for such a grid
     if moments is None or options.clip == "exact":
         return quantise(weight, group=group, levels=levels, options=options, name=name)
-    return quantise_compensated(weight, moments, group=group, levels=levels, options=options, name=name)
+    return quantise_compensated(weight, moments, group=group, levels=levels, options=options, kept=kept, name=name)
 
 
 def _folder() -> Path | None:

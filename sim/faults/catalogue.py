@@ -18,6 +18,7 @@ import process_faults
 import regression_faults
 import silent_faults
 import software_faults
+import sparse_faults
 import state_faults
 import stream_faults
 import verdict_faults
@@ -26,6 +27,7 @@ from planting import Fault
 
 FAULTS: tuple[Fault, ...] = (
     *hardware_faults.FAULTS,
+    *sparse_faults.FAULTS,
     *software_faults.FAULTS,
     *silent_faults.FAULTS,
     *stream_faults.FAULTS,

@@ -66,6 +66,7 @@ def write(project: Path) -> None:
     nothing = normal(32, 32)
     nothing[:, 9] = 0
     save("zeros", normal(ROWS, 32), w1=normal(32, 32), w2=nothing)
+    save("long", normal(ROWS, 1100), w=normal(1100, 20))
     for file, text in ((CASE, _CASE), (SEEDS, _SEEDS), (DRAWN, _DRAWN), (STALLS, _STALLS)):
         (project / file).write_text(text, encoding="utf-8")
 

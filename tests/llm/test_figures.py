@@ -40,8 +40,8 @@ def test_parameters_and_bits_of_published_models() -> None:
     block = 576 * (576 + 2 * 192) + 576 * 576 + 3 * 576 * 1536
     head = 576 * 49152
     scales = 9 * (960 + 576 + 3072 + 49152) + 24 * 576
-    assert figures.stored_bits(one, 64) == 4 * (block + head) + 16 * scales
-    assert figures.stored_bits(one, 64, ["head"]) == 4 * block + 16 * (scales - 9 * 49152)
+    assert Quantisation(64).stored_bits(one) == 4 * (block + head) + 16 * scales
+    assert Quantisation(64, host=("head",)).stored_bits(one) == 4 * block + 16 * (scales - 9 * 49152)
 
 
 def test_every_cycle_of_a_step_is_counted_once(compiled: CompiledContestant) -> None:
@@ -69,10 +69,10 @@ def test_traffic_of_a_step(compiled: CompiledContestant) -> None:
     module, config = compiled.module, load_model("tiny").weights.config
     calls = module.calls(token=1, last_token=3)
     step = TokenStep(3, (5,), RanStep(np.zeros(320, np.float32), 0, counters={"hbm_read_bytes": 1e6}), 0.0, 0.0)
-    rows = {t.memory: t for t in figures.traffic(module.instruction_set, module.device, calls, step, config, 64)}
+    rows = {t.memory: t for t in figures.traffic(module.instruction_set, module.device, calls, step, config, Quantisation(64))}
     # Two blocks, keys and values of one head of 64 channels in FP16.
     assert rows["HBM, written"].unpadded == rows["HBM, written"].least == 2 * 2 * 64 * 2
-    assert rows["HBM, read"].unpadded == figures.stored_bits(config, 64) // 8 + 4 * 2 * 2 * 64 * 2
+    assert rows["HBM, read"].unpadded == Quantisation(64).stored_bits(config) // 8 + 4 * 2 * 2 * 64 * 2
     assert rows["HBM, read"].least >= rows["HBM, read"].unpadded
     assert (rows["HBM, read"].moved, rows["DDR, read"].moved) == (1_000_000, None)
     assert rows["DDR, written"].least >= 2 * 320 + 4
@@ -107,6 +107,6 @@ def test_layers_are_compared_node_by_node() -> None:
 
 def test_a_plan_without_weights_has_a_shape() -> None:
     model = build_model(preset("smollm2-135m"))
-    made = figures.model_figures("smollm2", model, 64, 5)
+    made = figures.model_figures("smollm2", model, Quantisation(64), 5)
     assert (made.parameters, made.host_bytes, made.tokens) == (134_515_008, 5, 32)
     assert sum(made.instructions.values()) == 422

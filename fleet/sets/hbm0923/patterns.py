@@ -27,7 +27,6 @@ from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.operators.products import emit_product, tile_tokens
 from fleet.sets.hbm0923.operators.vectors import emit_elementwise, emit_table
 from fleet.sets.hbm0923.options import LEVELS, group_of, kept_of
-from fleet.sets.hbm0923.sparse import pruned
 from fleet.sets.hbm0923.weights import pack_bn, pack_matrix
 
 
@@ -74,9 +73,7 @@ class MvmPattern:
         device = context.device
         chin, chout = shape_of(chain.matrix.type)
         _check_size(device, chain, channel_bytes(device, chin, group, kept) * ceil_div(chout, device.parameters["Tout"]))
-        codes, scales = context.quantised(chain.weight, group=group, levels=LEVELS)
-        if kept:
-            codes = pruned(codes, context.weight(chain.weight), kept)
+        codes, scales = context.quantised(chain.weight, group=group, levels=LEVELS, kept=kept)
         _record_weight(context, chain.weight, codes, scales, group)
         ports = pack_matrix(device, codes, scales, group, kept)
         stored = f"{chain.weight}.int4g{group}" + (f"s{kept}" if kept else "")

@@ -30,34 +30,6 @@ _QUAD = 4
 """Beats of codes whose places, 3 bits a code, fill three beats."""
 
 
-def kept_weights(weights: npt.NDArray[np.floating] | npt.NDArray[np.integer], kept: int) -> npt.NDArray[np.bool_]:
-    """Return which weights to keep: the largest magnitudes of each block of 8 inputs, of equal ones the first.
-
-    Args:
-        weights: [CHin, channels].
-        kept: of a block.
-
-    Returns:
-        [CHin, channels]; the last block may be short, all of it is then kept if it has no more than `kept` weights.
-    """
-    chin, channels = weights.shape
-    blocks = ceil_div(chin, BLOCK)
-    padded = np.full((blocks * BLOCK, channels), -1.0)
-    padded[:chin] = np.abs(weights.astype(np.float64))
-    order = np.argsort(-padded.reshape(blocks, BLOCK, channels), axis=1, kind="stable")[:, :kept]
-    mask = np.zeros((blocks, BLOCK, channels), bool)
-    np.put_along_axis(mask, order, True, axis=1)
-    return mask.reshape(-1, channels)[:chin]
-
-
-def pruned(codes: npt.NDArray[np.int8], weights: npt.NDArray[np.floating], kept: int) -> npt.NDArray[np.int8]:
-    """Return the codes [CHin, channels] with all but the `kept` largest weights of each block of 8 inputs set to 0.
-
-    The largest weight of a group is kept, so that its scale is that of the dense weights.
-    """
-    return np.where(kept_weights(weights, kept), codes, 0).astype(np.int8)
-
-
 def fewest_kept(codes: npt.NDArray[np.int8]) -> int:
     """Return the smallest number of `SPARSE` that holds all codes [CHin, channels] other than 0; 0 if none does."""
     chin, channels = codes.shape

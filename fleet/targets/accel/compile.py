@@ -185,9 +185,9 @@ class _Context:
     def weight(self, name: str) -> np.ndarray:
         return self.program.weights[name]
 
-    def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
+    def quantised(self, name: str, *, group: int, levels: int, kept: int = 0) -> tuple[np.ndarray, np.ndarray]:
         moments = None if self._calibration is None else self._calibration.moments.get(name)
-        return quantiser(self._options, name, moments)(self.program.weights[name], group, levels)
+        return quantiser(self._options, name, moments)(self.program.weights[name], group, levels, kept)
 
     def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
         banks = (data,) if isinstance(data, np.ndarray) else tuple(data)

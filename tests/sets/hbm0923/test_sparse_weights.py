@@ -16,8 +16,9 @@ from fleet.errors import DeviceError
 from fleet.sdk import Device, native
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import MvmFields, channel_bytes
-from fleet.sets.hbm0923.sparse import expand, fewest_kept, kept_weights, pack_sparse
+from fleet.sets.hbm0923.sparse import expand, fewest_kept, pack_sparse
 from fleet.sets.hbm0923.weights import pack_weights
+from fleet.transforms.prune import largest_of_blocks
 
 SMALL, BIG = make_device("hbm_small_sparse"), make_device("hbm0923_sparse")
 DEVICES = st.sampled_from([SMALL, BIG])
@@ -28,7 +29,7 @@ ODD = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 
 
 def pruned(rng: np.random.Generator, chin: int, chout: int, kept: int) -> np.ndarray:
     codes = rng.integers(-7, 8, (chin, chout)).astype(np.int8)
-    return np.where(kept_weights(codes, kept), codes, 0).astype(np.int8)
+    return np.where(largest_of_blocks(np.abs(codes), kept), codes, 0).astype(np.int8)
 
 
 def channels(device: Device, ports: list[np.ndarray], chin: int, kept: int) -> list[bytes]:
@@ -75,7 +76,7 @@ def test_bits_of_a_weight(kept: int, beats: int, bits: float) -> None:
 @given(st.integers(1, 70), st.integers(1, 5), KEPT, st.integers(0, 1 << 32))
 def test_the_largest_of_a_block_stay(chin: int, chout: int, kept: int, seed: int) -> None:
     weights = np.random.default_rng(seed).integers(-9, 10, (chin, chout)).astype(np.float32)
-    mask = kept_weights(weights, kept)
+    mask = largest_of_blocks(np.abs(weights), kept)
     assert mask.T.tolist() == [plain.keep(column, kept) for column in weights.T.tolist()]
     assert fewest_kept(np.where(mask, 1, 0).astype(np.int8)) == next(k for k in (1, 2, 4) if k >= min(kept, chin))
 

@@ -33,14 +33,12 @@ def test_layers_keep_what_a_table_says(tmp_path: Path) -> None:
     module = build(graph, options={"group": 128, "sparse": {name: kept for name, kept in strategy.items() if kept}}, device=SPARSE)
     stored = [call.fields["mvm_sparse"] for call in module.calls(token=1, last_token=0) if "mvm_sparse" in call.fields]
     assert sorted(stored) == sorted(strategy.values())
-    weights = {
-        str(c.label): quantise(np.asarray(c.data), group=128, levels=7, options=QuantiseOptions()).values(np.float64)
-        for c in constants(graph)
-        if c.dtype.dtype == "int4"
-    }
+    weights: dict[str, np.ndarray] = {}
     for c in constants(graph):
-        if kept := strategy.get(str(c.label), 0):
-            weights[str(c.label)] *= largest_of_eight(np.asarray(c.data), kept) != 0
+        if c.dtype.dtype == "int4":
+            kept = strategy[str(c.label)]
+            stays = largest_of_eight(np.asarray(c.data), kept) if kept else np.asarray(c.data)
+            weights[str(c.label)] = quantise(stays, group=128, levels=7, options=QuantiseOptions()).values(np.float64)
     meaning, machine, state = with_weights(graph, weights), Machine(module, tmp_path), None
     for x, dims in steps((5, 1, 17)):
         found = machine.step({"x": x}, **dims)

@@ -18,7 +18,6 @@ from fleet.sets.hbm0923.numerics.act_tables import act_table
 from fleet.sets.hbm0923.operators.operands import known, refused
 from fleet.sets.hbm0923.operators.vectors import is_layer_norm
 from fleet.sets.hbm0923.options import LEVELS, group_of, kept_of
-from fleet.sets.hbm0923.sparse import pruned
 from fleet.sets.hbm0923.tables import finite_half, pack_act, pack_norm, pack_rotary
 from fleet.sets.hbm0923.units.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.weights import pack_bn, pack_matrix
@@ -52,8 +51,8 @@ def _weights(use: Use) -> Packing:
     def pack(array: np.ndarray, quantised: Quantiser) -> Banks:
         if array.shape != (chin, chout):
             raise ModelError(f"shape {list(array.shape)}, expected {[chin, chout]}", where=use.where)
-        codes, scales = quantised(array, group, LEVELS)
-        return pack_matrix(device, pruned(codes, array, kept) if kept else codes, scales, group, kept)
+        codes, scales = quantised(array, group, LEVELS, kept)
+        return pack_matrix(device, codes, scales, group, kept)
 
     what = f", {kept} of 8 kept" if kept else ""
     return Packing(f"int4 in groups of {group}{what}", OnChipRoom(size), (chin, chout), pack, group, kept=kept)

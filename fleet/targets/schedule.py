@@ -13,7 +13,7 @@ class Schedule:
     Attributes:
         vectorise: loops become vector instructions.
         unroll: loops repeat their body.
-        interleave: vector loops work on several vectors a round.
+        interleave: vector loops process several vectors per iteration.
         level: LLVM's level of optimisation, 1 to 3.
     """
 
@@ -35,7 +35,7 @@ class Schedule:
 
 
 USUAL = Schedule()
-"""What code is made with unless a search found better."""
+"""The default schedule, used unless a search found a better one."""
 
 SCHEDULES: tuple[Schedule, ...] = (
     USUAL,
@@ -45,4 +45,4 @@ SCHEDULES: tuple[Schedule, ...] = (
     Schedule(vectorise=False),
     Schedule(level=1),
 )
-"""What `@jit(tune=True)` tries."""
+"""The schedules that `@jit(tune=True)` tries."""

@@ -95,7 +95,7 @@ def compile_accel(
 
 
 def lowered_program(program: Program, instruction_set: InstructionSet) -> Program:
-    """Return the program with the composites of the set's patterns raised: the one that is placed. The same object if nothing changes."""
+    """Return the program to be placed: with the composites of the set's patterns raised. The same object if nothing changes."""
     s = instruction_set
     return raised(program, s.composites, s.head_channels, s.passes)
 

@@ -46,7 +46,7 @@ _PAIR = struct.Struct("<II")
 class SegmentPart:
     """Instructions of a segment that are issued in one way.
 
-    kind: "binary" (data: the bytes that the hardware fetches, `tasks` tasks) or "writes" (data: pairs of uint32, byte address of a register
+    kind: "binary" (data: the bytes to be fetched, `tasks` tasks) or "writes" (data: pairs of uint32, byte address of a register
         and value; every write to a start register starts one of the `tasks` instructions).
     """
 

@@ -1,7 +1,7 @@
 """Arguments of a block, many at a time.
 
-xDSL's own `insert_arg` and `erase_arg` go over all arguments behind the place, one Python step each: with a weight for each of
-20,000 operations a program would spend its time there.
+xDSL's own `insert_arg` and `erase_arg` visit all later arguments, one Python step each: with a weight for each of
+20,000 operations this would dominate the time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def append_argument(block: Block, type_: Attribute) -> BlockArgument:
 
 
 def erase_arguments(block: Block, erased: Collection[BlockArgument]) -> None:
-    """Takes out arguments that nothing uses. Raises ValueError where something does."""
+    """Remove unused arguments. Raises ValueError if one is used."""
     gone = set(erased)
     kept = tuple(value for value in block.args if value not in gone)
     for value in gone:

@@ -1,4 +1,4 @@
-"""Making operations by name, result types inferred: for front ends and passes."""
+"""Creates operations by name, with inferred result types: for front ends and passes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fleet.ir.dialect import OPERATIONS, FleetOp
 
 
 def make(name: str, operands: Sequence[SSAValue], **attributes: Any) -> FleetOp:
-    """Operation `name` ("add") on these operands, in no block; `attributes` as in `FleetOp.infer`.
+    """Create operation `name` ("add") on these operands, outside any block; `attributes` as in `FleetOp.infer`.
 
-    Of `linear`, bias and residual say which of the optional operands are given (a bias by default where there is a third).
-    Raises InferenceError when the operands do not fit. The caller gives it its identity (`FleetOp.describe`).
+    For `linear`, bias and residual say which of the optional operands are given (by default a third operand is a bias).
+    Raises InferenceError if the operands do not fit. The caller sets its identity (`FleetOp.describe`).
     """
     record = OPERATIONS[name]
     given = record.completed(attributes, len(operands))

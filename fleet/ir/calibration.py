@@ -1,6 +1,6 @@
 """Statistics of the inputs of products: ranges for fixed-point activations, second moments for the rounding of weights.
 
-A calibration is a file in the cache whose name has its content's hash, so that a compile's options name it and mean its content.
+A calibration is a file in the cache whose name contains the hash of its content, so a path in the options identifies the content.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Calibration:
     """Statistics of a model's values over sample inputs.
 
     Attributes:
-        method: one of `RANGES`. samples: runs that were seen.
-        ranges: id of a product -> the largest magnitude of its left operand that is to be represented.
+        method: one of `RANGES`. samples: number of observed runs.
+        ranges: id of a product -> the largest magnitude of its left operand that must be represented.
         seen: id of a product -> (least, largest) value of its left operand.
         moments: name of a weight [inputs, outputs] -> the mean of x x' over the rows x that it is multiplied with, float32
             [inputs, inputs].
@@ -55,7 +55,7 @@ class Calibration:
         return buffer.getvalue()
 
     def save(self, folder: Path) -> Path:
-        """Writes it into a folder, under its hash. Raises ModelError where that cannot be written."""
+        """Write it into a folder, under its hash. Raises ModelError if the folder cannot be written."""
         digest = hashlib.sha256(self.method.encode())
         for table in (self.ranges, self.seen, self.moments):
             for name, value in sorted(table.items()):
@@ -75,7 +75,7 @@ class Calibration:
 
 
 def calibration_of(options: Mapping[str, object]) -> Calibration | None:
-    """The calibration that a compile's options name ("calibration": a path). Raises ModelError for one that cannot be read."""
+    """Return the calibration named by a compile's options ("calibration": a path). Raises ModelError if it cannot be read."""
     path = options.get("calibration")
     return None if path is None else _read(str(path))
 
@@ -105,13 +105,13 @@ def _read(path: str) -> Calibration:
 
 
 def largest(values: np.ndarray, method: str) -> float:
-    """The largest magnitude that a range is to represent.
+    """Return the largest magnitude that a range must represent.
 
     "minmax": of all values. "percentile": such that 99.9 % of the values lie within. "entropy": the limit of magnitudes whose
     distribution in 128 steps is nearest to the whole one (least Kullback-Leibler divergence, as TensorRT calibrates INT8).
 
     Raises:
-        ModelError: a method that is not known.
+        ModelError: the method is unknown.
     """
     if method not in RANGES:
         raise ModelError(f"no range is chosen by {method!r:.40}", where="calibration", hint=f"choose among {', '.join(RANGES)}")
@@ -131,7 +131,7 @@ def _entropy(magnitudes: np.ndarray, top: float) -> float:
     best, limit = np.inf, top
     for kept in range(_LEVELS, _BINS + 1, 16):
         wanted = counts[:kept].astype(np.float64)
-        wanted[-1] += counts[kept:].sum()  # what lies beyond becomes the largest
+        wanted[-1] += counts[kept:].sum()  # values beyond the limit are clipped to it
         cuts = np.linspace(0, kept, _LEVELS + 1).astype(int)
         there = counts[:kept] > 0
         sums = np.add.reduceat(counts[:kept].astype(np.float64), cuts[:-1])

@@ -14,7 +14,7 @@ from fleet.ir.types import element_type, numpy_dtype
 
 
 def constant(number: bool | int | float, type_: Attribute) -> ConstantOp:
-    """`number` as a constant of scalar or tensor type `type_` (filled), rounded to its dtype as NumPy does.
+    """Return `number` as a constant of scalar or tensor type `type_` (filled), rounded to its dtype as NumPy does.
 
     Raises InferenceError for an integer that the dtype cannot hold (NumPy raises OverflowError there).
     """
@@ -36,7 +36,7 @@ def constant(number: bool | int | float, type_: Attribute) -> ConstantOp:
 
 
 def constant_value(op: ConstantOp) -> bool | int | float:
-    """The number of a constant as a Python number of its kind."""
+    """Return the number of a constant as a Python number of its kind."""
     attr = op.properties["value"]
     assert isinstance(attr, IntegerAttr | FloatAttr)
     number = attr.value.data

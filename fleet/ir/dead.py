@@ -1,4 +1,4 @@
-"""Takes out what nothing uses."""
+"""Dead code elimination."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fleet.ir.dialect import has_effects
 
 
 def drop_dead(block: Block) -> None:
-    """Remove operations whose results nothing uses, so that no array is kept for them."""
+    """Remove operations with unused results, so that no array is kept for them."""
     op: Operation | None = block.last_op
     while op is not None:
         before = op.prev_op

@@ -1,15 +1,15 @@
-"""The tensor-level dialect `fleet`: what a NumPy program means, one operation for one NumPy call.
+"""The tensor-level dialect `fleet`: the meaning of a NumPy program, one operation per NumPy call.
 
 Why not the seeds' mix of tosa, arith, math and tensor: xDSL's tosa has 21 operations (no reshape, transpose, tanh,
 exp), and a model's operations must keep their identity from the source line to the report. So one dialect carries
-the whole model; export to the standard dialects is a later, one-way step. docs/ir.md tells more and lists them all.
+the whole model; export to the standard dialects is a later, one-way step. docs/ir.md explains more and lists all operations.
 
-Weights and inputs are function arguments; constants are `fleet.constant`. Weight data never stands in the IR.
+Weights and inputs are function arguments; constants are `fleet.constant`. The IR never contains weight data.
 Scalars (Python numbers) have builtin types, arrays tensor types; a dimension of -1 (`?`) is unknown until the program runs.
 
-The operations are defined by idea (`elementwise`, `reductions`, `movement`, `sized`, `composite`, `functions`,
-`library`, `program_ops`, `regions`), each once; what such a module lists in `__all__` is here, and its operations are the
-dialect's.
+The operations are defined by family (`elementwise`, `reductions`, `movement`, `sized`, `composite`, `functions`,
+`library`, `program_ops`, `regions`), each once. The names in `__all__` of these modules are exported here, and their operations
+form the dialect.
 """
 
 from __future__ import annotations
@@ -38,6 +38,6 @@ def _operations() -> list[type[FleetOp]]:
 
 
 OPERATIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in _operations()}
-"""Every operation by its name without the dialect's: "add"."""
+"""Every operation by its name without the dialect prefix: "add"."""
 
 FLEET = Dialect("fleet", [*OPERATIONS.values(), YieldOp])

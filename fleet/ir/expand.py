@@ -1,6 +1,6 @@
-"""Composites as their textbook sequences of primitive operations: the definition of what each computes.
+"""Composites as textbook sequences of primitive operations, which define what each computes.
 
-For targets that have no code of their own for a composite, for error bounds, and for tests of those that have.
+Used by targets without their own code for a composite, by error bounds, and by tests of targets that have such code.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def _is_complex(value: SSAValue) -> bool:
 
 
 def expand(op: FleetOp) -> list[FleetOp]:
-    """The primitive operations that compute `op`, in order, on its own operands; the last gives its result.
+    """Return the primitive operations that compute `op`, in order, on its own operands; the last one has its result.
 
-    They are in no block and have ids "ID/1", "ID/2" ...; [] for an operation that has no such sequence. Inserting them and
-    replacing `op` is the caller's. Raises InferenceError where a needed dimension is unknown (rope, attention).
-    The sequences are those of real numbers: there is none for complex ones.
+    They are outside any block and have ids "ID/1", "ID/2" ...; [] for an operation without such a sequence. The caller inserts
+    them and replaces `op`. Raises InferenceError if a needed dimension is unknown (rope, attention).
+    The sequences are for real numbers: there is none for complex ones.
     """
     rule = _RULES.get(type(op))
     if rule is None or any(_is_complex(v) for v in (*op.operands, *op.results)):
@@ -58,7 +58,7 @@ def expand(op: FleetOp) -> list[FleetOp]:
 
 
 def _flat(op: FleetOp) -> list[FleetOp]:
-    """An operation of a sequence, or the sequence that replaces it."""
+    """Return an operation of a sequence, or the sequence that replaces it."""
     inner = expand(op)
     if not inner:
         return [op]
@@ -178,7 +178,7 @@ def _attention(s: Expansion, op: d.AttentionOp, a: Attributes) -> SSAValue:
 
 
 def _operands(s: Expansion, op: FleetOp) -> list[SSAValue]:
-    """The operands in the dtypes in which NumPy computes."""
+    """Cast the operands to the dtypes in which NumPy computes."""
     dtypes = op.compute_types([v.type for v in op.operands])
     pairs = zip(op.operands, dtypes, strict=False)
     return [s("cast", v, dtype=t) if is_tensor(v.type) and numpy_dtype(v.type) != t else v for v, t in pairs]
@@ -196,7 +196,7 @@ def _exp2(s: Expansion, op: d.Exp2Op, _a: Attributes) -> SSAValue:
 
 
 def _sinh(s: Expansion, op: d.SinhOp, _a: Attributes) -> SSAValue:
-    """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero."""
+    """(e + e / (e + 1)) / 2 with e = expm1(|x|), which is accurate near zero."""
     (x,) = _operands(s, op)
     far = s("abs", x)
     e = s("expm1", far)
@@ -206,7 +206,7 @@ def _sinh(s: Expansion, op: d.SinhOp, _a: Attributes) -> SSAValue:
 
 
 def _half_exp(s: Expansion, x: SSAValue) -> SSAValue:
-    """exp(x) / 2, also where exp(x) is beyond the largest number."""
+    """exp(x) / 2, also if exp(x) overflows."""
     root = s("exp", s("mul", x, 0.5))
     return s("mul", s("mul", root, 0.5), root)
 
@@ -223,7 +223,7 @@ def _tan(s: Expansion, op: d.TanOp, _a: Attributes) -> SSAValue:
 
 
 def _hypot(s: Expansion, op: d.HypotOp, _a: Attributes) -> SSAValue:
-    """The larger one times the root of 1 and the quotient's square, so that no square leaves the range."""
+    """The larger one times the root of 1 plus the quotient's square, so that no square overflows."""
     a, b = (s("abs", v) for v in _operands(s, op))
     high, low = s("maximum", a, b), s("minimum", a, b)
     q = s("div", low, s("where", s("equal", high, 0.0), 1.0, high))

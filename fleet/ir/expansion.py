@@ -1,4 +1,4 @@
-"""The sequence of operations that replaces one operation; they are not in a block."""
+"""The sequence of operations that replaces one operation; the operations are outside any block."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from fleet.ir.types import shape_of
 
 
 class Expansion:
-    """Collects operations in `ops`, in the order in which they are made."""
+    """Collects operations in `ops`, in the order of their creation."""
 
     def __init__(self) -> None:
         self.ops: list[FleetOp] = []
 
     def __call__(self, name: str, *operands: SSAValue | float, **attributes: Any) -> SSAValue:
-        """The result of operation `name`; numbers are Python's."""
+        """Emit operation `name` and return its result; numbers are Python's."""
         values = [v if isinstance(v, SSAValue) else self.number(v) for v in operands]
         return self._add(make(name, values, **attributes))
 
     def number(self, value: float, type_: Attribute | None = None) -> SSAValue:
-        """A constant: a Python number, or of another type."""
+        """Emit a constant: a Python number, or of another type."""
         own = i1 if isinstance(value, bool) else i64 if isinstance(value, int) else f64
         return self._add(constant(value, type_ or own))
 
     def reduce(self, name: str, x: SSAValue, axis: int) -> SSAValue:
-        """A reduction over one axis, which stays with size 1."""
+        """Emit a reduction over one axis, which stays with size 1."""
         return self(name, x, axes=[axis % len(shape_of(x.type))], keepdims=True)
 
     def window(self, x: SSAValue, start: int, size: int, step: int = 1) -> SSAValue:
-        """Elements of the last dimension."""
+        """Return the size of the last dimension."""
         shape = known_shape(x, "rope")
         lead = shape[:-1]
         return self("slice", x, start=[0] * len(lead) + [start], size=[*lead, size], step=[1] * len(lead) + [step])
 
     def end(self, result: SSAValue) -> None:
-        """Keeps what `result` needs, its own operation last."""
+        """Keep only the operations that `result` needs, its own operation last."""
         if result.owner not in self.ops:
             result = self("reshape", result, shape=list(known_shape(result, "an operand as the result")))
         needed: set[SSAValue] = {result}
@@ -53,7 +53,7 @@ class Expansion:
         self.ops = kept
 
     def drop(self, ops: list[FleetOp] | None = None) -> None:
-        """Takes operations (all by default) back: nothing counts as used by them any more."""
+        """Drop operations (all by default), so that they no longer count as users."""
         for op in reversed(self.ops if ops is None else ops):
             op.drop_all_references()
         if ops is None:
@@ -65,7 +65,7 @@ class Expansion:
 
 
 def known_shape(value: SSAValue, name: str) -> tuple[int, ...]:
-    """The shape. Raises InferenceError where a dimension of it is unknown."""
+    """Return the shape. Raises InferenceError if a dimension is unknown."""
     shape = shape_of(value.type)
     if UNKNOWN in shape:
         raise InferenceError(f"{name} of an unknown dimension has no sequence of primitive operations")

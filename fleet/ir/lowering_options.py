@@ -1,4 +1,4 @@
-"""Options of an accelerator's compile, as the command line, a case, a stored model or a Python caller chooses them."""
+"""Options for compiling for an accelerator, set by the command line, a case, a stored model or a Python caller."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class LoweringOptions:
     """Options of a compile for an accelerator; None leaves the choice to the compiler.
 
     Attributes:
-        group: inputs that share a scale of a quantised weight (None: the device's own). A set refuses those that it lacks.
-        sparse: stored weights of each block of 8 inputs of a quantised weight (None: all). A set refuses what it lacks.
+        group: inputs that share a scale of a quantised weight (None: the device's own). A set refuses unsupported values.
+        sparse: stored weights of each block of 8 inputs of a quantised weight (None: all). A set refuses unsupported values.
         clip, rounding: `fleet.transforms.quantise.QuantiseOptions`.
-        issue: "regs": every instruction's registers are written; "aux": the instructions also stand in DDR, in binary form.
-        load: who fills the HBM: the "host", or the "device": its content stands in DDR and the first instructions copy it.
+        issue: "regs": every instruction's registers are written; "aux": the instructions are also in DDR, in binary form.
+        load: what fills the HBM: the "host", or the "device": its content is in DDR and the first instructions copy it.
         calibration: path of a file of `fleet.ir.calibration`.
-        pipeline, passes: of the engine `interp` alone: a name of `fleet.transforms.pipeline.PIPELINES`, or passes separated by
-            commas, which it runs before the program.
+        pipeline, passes: only for the engine `interp`: a name of `fleet.transforms.pipeline.PIPELINES`, or passes separated by
+            commas, which it runs first.
     """
 
     group: int | None = field(default=None, metadata=MAY_BE_MISSING)
@@ -48,10 +48,10 @@ class LoweringOptions:
 
     @property
     def stated(self) -> dict[str, Json]:
-        """The options that differ from their defaults: what an instruction set is told (`fleet.sdk.lowering.Options`)."""
+        """Return the options that differ from their defaults, as passed to an instruction set (`fleet.sdk.lowering.Options`)."""
         chosen = {f.name: (encode(getattr(self, f.name)), f.default) for f in fields(self)}
         return {name: value for name, (value, default) in chosen.items() if value != default}
 
 
 USUAL = LoweringOptions()
-"""Every choice left to the compile."""
+"""Options with every choice left to the compiler."""

@@ -35,7 +35,7 @@ def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
 
 
 def repeats(value: SSAValue) -> bool:
-    """Return whether the array certainly has one element at several places: NumPy walks a dimension of it with a stride of 0."""
+    """Return whether the array certainly repeats an element: it has a dimension with a stride of 0."""
     return any(sign == 0 and n > 1 for sign, n in zip(_signs(value, _MOST_STEPS), shape_of(value.type), strict=True))
 
 
@@ -45,7 +45,7 @@ def dot_copies(value: SSAValue) -> bool:
 
 
 def _signs(value: SSAValue, left: int) -> tuple[int, ...]:
-    """Return the sign of each dimension's stride as far as the operations that only look at their operand tell it, else 1."""
+    """Return the sign of each dimension's stride as far as view operations determine it, else 1."""
     op, shape = value.owner, shape_of(value.type)
     if left <= 0:
         return (1,) * len(shape)

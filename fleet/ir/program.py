@@ -1,4 +1,4 @@
-"""A program: one compiled model, the thing that every target starts from."""
+"""A program: one compiled model, the input of every target."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from fleet.ir.weights import Recipe, Weights
 class ModuleSource:
     """A module that a model imports from beside its file.
 
-    path: of its file. file: its name in places, "pkg/norm.py". package: whether it is a package. statements: its top-level
-    statements that the front end has read whole, by their position.
+    path: of its file. file: its name in source places, "pkg/norm.py". package: whether it is a package. statements: its top-level
+    statements that the front end has read completely, by their position.
     """
 
     path: str
@@ -36,13 +36,13 @@ class ModuleSource:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file that a model has read while its source was read. path: absolute. sha256: of its content, in hexadecimal."""
+    """A data file that was read together with the source. path: absolute. sha256: of its content, in hexadecimal."""
 
     path: str
     sha256: str
 
     def check(self) -> None:
-        """Raise ModelError if the file is no longer as it was."""
+        """Raise ModelError if the file has changed."""
         try:
             found = hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
         except OSError as error:
@@ -55,9 +55,9 @@ class DataFile:
 class Argument:
     """One argument of the model's function.
 
-    kind is "input" (given for each run) or "weight" (bound when the program is made).
-    shape has -1 for what is unknown until the run; dims are then the dimensions' names ("" where one has none, or is known):
-    what has one name must have one size in a run. () where there is no name.
+    kind is "input" (given for each run) or "weight" (bound when the program is created).
+    shape has -1 for dimensions unknown until the run; dims are then the names of the dimensions ("" if one has none, or is known):
+    dimensions of the same name must have the same size in a run. () if no dimension has a name.
     """
 
     name: str
@@ -69,21 +69,21 @@ class Argument:
 
 @dataclass(frozen=True)
 class Program:
-    """IR, weights, inputs and outputs of a model. Immutable: passes make a new one.
+    """IR, weights, inputs and outputs of a model. Immutable: passes create a new one.
 
     Attributes:
-        module: holds one `func.func`, a single block of `fleet` operations closed by `func.return`.
+        module: holds one `func.func`, a single block of `fleet` operations that ends with `func.return`.
         arguments: in the order of the function's arguments.
-        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype; lazy where the mapping
+        weights: name -> array, for every argument of kind "weight", C-contiguous, of the declared dtype; lazy if the mapping
             is a `fleet.ir.weights.Weights`.
         outputs: names of the returned values, in order ("logits", or "out0" for an unnamed expression).
         source: the source text, for messages and provenance; source_name: its file name as the user gave it.
         symbols: values that named dimensions were bound to ({"N": 360}).
-        bound: values of the model's inputs that decided shapes or branches, by name; they are no inputs of the program.
-        words: texts that numbers of the program stand for, with these numbers; empty but for ONNX models with text.
-        fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
+        bound: values of the model's inputs that determined shapes or branches, by name; they are not inputs of the program.
+        words: texts represented by numbers in the program, with these numbers; empty except for ONNX models with text.
+        fates: operation id -> what became of an operation that passes removed ("fused into h1", "the same as mul.3").
         modules: dotted name -> module that the source imports from beside its file.
-        handlers: the `except`s that reading the source has followed, as file and line: "model.py:12".
+        handlers: the `except` clauses that were taken while reading the source, as file and line: "model.py:12".
         files: the data files that the source has read.
         schedule: how the loops of kernels run; it changes no bit, and is no part of `hash`.
     """
@@ -105,11 +105,11 @@ class Program:
 
     @property
     def all_sources(self) -> str:
-        """The text of the source and of all modules that it imports, for hashes."""
+        """Return the text of the source and of all modules that it imports, for hashes."""
         return "\n".join((self.source, *(f"# {name}\n{m.text}" for name, m in sorted(self.modules.items()))))
 
     def line_at(self, place: str) -> str:
-        """Return the source line of a place "model.py:12:5", stripped; "" if it is of no known file."""
+        """Return the source line of a place "model.py:12:5", stripped; "" if the file is unknown."""
         file, _, rest = place.partition(":")
         number = rest.partition(":")[0]
         texts = {m.file: m.text for m in self.modules.values()} | {PurePath(self.source_name).name: self.source}

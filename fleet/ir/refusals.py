@@ -1,4 +1,4 @@
-"""NumPy's own exceptions for operations that are refused: those that a `try` of a source may catch."""
+"""NumPy's own exceptions for refused operations, which a `try` in a source may catch."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fleet.ir.dialect import OPERATIONS
 from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of
 
 _MOST = 1 << 20
-"""Elements of operands that are made to ask NumPy."""
+"""Limit of elements for operands created to query NumPy."""
 
 
 def refusal(name: str, types: Sequence[Attribute], attributes: Attributes) -> Exception | None:
-    """Return the exception that NumPy raises for operands of these types; None if it accepts them or cannot be asked."""
+    """Return the exception that NumPy raises for operands of these types; None if it accepts them or cannot be queried."""
     shapes = [shape_of(t) if is_tensor(t) else () for t in types]
     if any(n < 0 for shape in shapes for n in shape) or sum(map(math.prod, shapes)) > _MOST:
         return None
@@ -26,6 +26,6 @@ def refusal(name: str, types: Sequence[Attribute], attributes: Attributes) -> Ex
         record.compute(arrays, record.completed(attributes, len(arrays)))
     except (ValueError, IndexError) as error:
         return error
-    except Exception:  # a rule of the IR alone
+    except Exception:  # a rule of the IR only
         return None
     return None

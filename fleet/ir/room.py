@@ -1,4 +1,4 @@
-"""The memory that a program's results need, held against the room before any of them is computed."""
+"""Compares the memory that a program's results need with the available memory, before any of them is computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALL = 1 << 20
 
 
 def check_results(program: Program) -> Program:
-    """The program. Raise ModelError, naming the operation, if a result, or all that is needed at one time, is beyond the room.
+    """Return the program. Raises ModelError, naming the operation, if a result, or all live results at one time, exceed the memory.
 
     An unknown dimension counts as 1.
     """

@@ -14,7 +14,7 @@ UNKNOWN = -1
 """A dimension that is known only when the program runs; `fleet.ir.types` makes it xDSL's DYNAMIC_INDEX, `?` in types."""
 
 MAX_ELEMENTS = 1 << 31
-"""Elements of the largest tensor that a program may name; a guard against sources that would exhaust memory."""
+"""Largest number of elements of a tensor in a program; a guard against sources that would exhaust memory."""
 
 
 class InferenceError(Exception):
@@ -32,9 +32,9 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast(lhs: tuple[int, ...], rhs: tuple[int, ...], what: str) -> tuple[int, ...]:
-    """NumPy's broadcast of two shapes. Raises InferenceError that names both.
+    """Broadcast two shapes as NumPy does. Raises InferenceError that names both.
 
-    An unknown dimension beside 1 stays unknown; beside any other it must turn out to be that one (or 1).
+    An unknown dimension with 1 stays unknown; with any other size it must turn out to be that size (or 1).
     """
     rank = max(len(lhs), len(rhs))
     result: list[int] = []
@@ -51,7 +51,7 @@ def broadcast(lhs: tuple[int, ...], rhs: tuple[int, ...], what: str) -> tuple[in
 
 
 def unify(a: int, b: int) -> int | None:
-    """The dimension that two equal ones have; None where they differ."""
+    """Return the common size of two equal dimensions; None if they differ."""
     if a == UNKNOWN:
         return b
     return a if b in (a, UNKNOWN) else None
@@ -78,5 +78,5 @@ def normal_axis(axis: int, rank: int) -> int:
 
 
 def shape_words(shape: Sequence[int]) -> str:
-    """A shape as Python prints it, `?` for what is unknown."""
+    """Return a shape as Python prints it, with `?` for unknown dimensions."""
     return "(" + ", ".join("?" if d == UNKNOWN else str(d) for d in shape) + ("," if len(shape) == 1 else "") + ")"

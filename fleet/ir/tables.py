@@ -1,6 +1,6 @@
-"""`python -m fleet.ir.tables [--check]`: the tables of docs/ir.md, out of the dialect.
+"""`python -m fleet.ir.tables [--check]`: the tables of docs/ir.md, from the dialect.
 
-`write_page` is how every page with generated tables is written and checked.
+`write_page` writes and checks every page with generated tables.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _row(op: type[d.FleetOp]) -> str:
 
 
 def marked(text: str, name: str, body: str) -> str:
-    """The page's text with `body` between its marks `name`. Raises FleetError where it has none."""
+    """Return the page's text with `body` between its marks `name`. Raises FleetError if it has no such marks."""
     pattern = re.compile(rf"(<!-- {re.escape(name)}: [^\n]*-->\n).*?(<!-- end of {re.escape(name)} -->)", re.S)
     if not pattern.search(text):
         raise FleetError(f"no marks for the table {name}", hint=f"write <!-- {name}: ... --> and <!-- end of {name} -->")
@@ -64,7 +64,7 @@ def marked(text: str, name: str, body: str) -> str:
 
 
 def write_page(path: Path, tables: Mapping[str, str], check: bool) -> int:
-    """Writes the tables into the page; with `check` only compares. The exit code: 1 where the page is not current."""
+    """Write the tables into the page; with `check` only compare. Return the exit code: 1 if the page is not current."""
     text = path.read_text()
     new = text
     for name, body in tables.items():

@@ -17,16 +17,16 @@ from fleet.ir.text_lines import LineParser
 
 
 def print_ir(module: ModuleOp) -> str:
-    """The module in MLIR's syntax (operations of `fleet` in generic form), ended by a newline."""
+    """Return the module in MLIR's syntax (operations of `fleet` in generic form), with a final newline."""
     return str(module) + "\n"  # an f-string would give its repr
 
 
 _TOKENS = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"|"')
-"""Comments, whole strings, and the quote of a string that does not end on its line."""
+"""Comments, complete strings, and the quote of a string that does not end on its line."""
 
 
 def check_strings(text: str, name: str, kind: str = "IR of this project") -> None:
-    """Refuses a string that does not end: the parser's lexer would take exponential time to find that out."""
+    """Refuse an unterminated string: the parser's lexer would take exponential time to detect it."""
     for token in _TOKENS.finditer(text):
         if token.group() == '"':
             line = text.count("\n", 0, token.start()) + 1
@@ -34,9 +34,9 @@ def check_strings(text: str, name: str, kind: str = "IR of this project") -> Non
 
 
 def parse_ir(text: str, name: str = "<ir>", dialects: Sequence[Dialect] = ()) -> ModuleOp:
-    """Reads what `print_ir` wrote and verifies it. Raises ModelError that names the line, or the operation at fault.
+    """Parse the output of `print_ir` and verify it. Raises ModelError that names the line, or the faulty operation.
 
-    dialects: what there is in it besides `fleet`.
+    dialects: dialects besides `fleet`.
     """
     check_strings(text, name)
     context = Context()
@@ -51,7 +51,7 @@ def parse_ir(text: str, name: str = "<ir>", dialects: Sequence[Dialect] = ()) ->
     except VerifyException as error:
         reason = str(error).strip().splitlines()[-1].strip()
         raise ModelError(f"IR that does not verify: {reason}", where=name) from error
-    except Exception as error:  # the parser raises anything for text that is far from IR
+    except Exception as error:  # the parser may raise any exception for text that is not IR
         words = str(error).strip().splitlines() or [""]
         raise ModelError(f"not IR of this project ({type(error).__name__}: {words[-1].strip()})", where=name) from error
     return module

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 Attributes: TypeAlias = Mapping[str, Any]
-"""Name of an operation's attribute -> its value as Python and NumPy have it (number, text, dtype, tuple of these)."""
+"""Name of an operation's attribute -> its value in Python and NumPy types (number, text, dtype, tuple of these)."""
 
 _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
     # NumPy name, xDSL type, spelling in dispatch hints and reports
@@ -56,7 +56,7 @@ DTYPES: tuple[str, ...] = tuple(name for name, _, _ in _PAIRS)
 
 
 def element_type(dtype: np.dtype | str | type) -> Attribute:
-    """xDSL element type of a NumPy dtype. Raises KeyError for a dtype that fleet does not carry."""
+    """Return the xDSL element type of a NumPy dtype. Raises KeyError for a dtype that fleet does not support."""
     return _TO_XDSL[np.dtype(dtype)]
 
 
@@ -67,12 +67,12 @@ def tensor_type(shape: Sequence[int], dtype: np.dtype | str | type) -> Attribute
 
 @lru_cache(maxsize=4096)
 def _tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Attribute:
-    """One object for equal types: they are compared at every operation."""
+    """Return one object for equal types, because types are compared at every operation."""
     return TensorType(element_type(dtype), [DYNAMIC_INDEX if d == -1 else int(d) for d in shape])
 
 
 def numpy_dtype(type_: Attribute) -> np.dtype:
-    """NumPy dtype of a tensor's elements or of a scalar type; numpy.void of a tuple, which has no one dtype."""
+    """Return the NumPy dtype of a tensor's elements or of a scalar type; numpy.void for a tuple, which has no single dtype."""
     return _read(type_)[1]
 
 
@@ -83,7 +83,7 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 
 _MOST_READ = 1 << 14
 _READ: dict[int, tuple[tuple[int, ...], np.dtype, Attribute]] = {}
-"""Shape and dtype by the identity of a type, which is kept alive: to hash a type is to walk it."""
+"""Shape and dtype by the identity of a type, which is kept alive: hashing a type would walk it."""
 
 
 def _read(type_: Attribute) -> tuple[tuple[int, ...], np.dtype, Attribute]:

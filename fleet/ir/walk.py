@@ -1,4 +1,4 @@
-"""Walks from a value back over what it is computed of, without recursion: a chain may be as long as a program."""
+"""Walks from a value back over its operands, without recursion: a chain may be as long as a program."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ T = TypeVar("T")
 
 
 def operands_first(root: T, operands: Callable[[T], Iterable[T]]) -> list[T]:
-    """Everything that `root` is made of, each thing once and behind its operands; `root` is the last.
+    """Return everything that `root` is computed from, each item once and after its operands; `root` is the last.
 
-    operands: of one thing; empty where the walk ends.
+    operands: returns the operands of one item; empty where the walk ends.
     """
     order: list[T] = []
     seen = {root}

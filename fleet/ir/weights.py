@@ -1,8 +1,8 @@
-"""A program's weights: arrays, or recipes for arrays that are made when somebody needs the data, once.
+"""A program's weights: arrays, or recipes for arrays that are computed once, on demand.
 
-A recipe knows shape, dtype and a content hash without the data, so that compiling a model whose source draws a
-gigabyte of random numbers takes no longer than its text. Draws of one generator happen in the order of the source,
-whichever is asked for first: they are the numbers that NumPy gives to the same script.
+A recipe knows shape, dtype and a content hash without the data, so compiling a model whose source draws a
+gigabyte of random numbers takes only the time for its text. Draws of one generator happen in the order of the source,
+whichever is needed first, so they are the numbers that NumPy draws in the same script.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 
 WeightNumber: TypeAlias = "bool | int | float"
 _MAX_ELEMENTS = 1 << 27
-"""Elements of one array that a recipe read from a file may make: 1 GiB of float64."""
+"""Largest number of elements of an array computed by a recipe from a file: 1 GiB of float64."""
 
 
 class RecipeError(ValueError):
-    """A recipe that cannot be read back; the message says why."""
+    """A recipe that cannot be read; the message says why."""
 
 
 class Recipe(ABC):
@@ -37,11 +37,11 @@ class Recipe(ABC):
     @property
     @abstractmethod
     def digest(self) -> str:
-        """SHA-256 (hex) of what is computed."""
+        """SHA-256 (hex) that identifies the computed array."""
 
     @abstractmethod
     def compute(self) -> np.ndarray:
-        """Compute the array; each call makes another one."""
+        """Compute the array; each call returns a new one."""
 
     @cached_property
     def array(self) -> np.ndarray:
@@ -58,7 +58,7 @@ class Recipe(ABC):
         return "array" in vars(self)
 
     def forget(self) -> None:
-        """Drops the data; the next access makes them again."""
+        """Drop the data; the next access recomputes it."""
         vars(self).pop("array", None)
 
 
@@ -90,7 +90,7 @@ DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Draws of both kinds of generators, with the same parameters."""
 VECTORS: Mapping[str, str] = {"multivariate_normal": "mean", "dirichlet": "alpha", "multinomial": "pvals"}
-"""Draws of vectors -> the parameter that is as long as they are."""
+"""Draws of vectors -> the parameter that has their length."""
 _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "RandomState": {
         "randn": (), "rand": (), "standard_normal": ("size",), "random_sample": ("size",), "random": ("size",),
@@ -106,7 +106,7 @@ _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 
 def draw_method(generator: str, method: str) -> tuple[str, ...] | None:
-    """Parameter names of a drawing method, in order; () takes dimensions one by one; None where it is not supported."""
+    """Return parameter names of a drawing method, in order; () takes dimensions one by one; None if it is not supported."""
     return _METHODS.get(generator, {}).get(method)
 
 
@@ -129,7 +129,7 @@ class RandomStream:
 
     Args:
         generator: a key of `GENERATORS`.
-        seed: as the source gives it.
+        seed: as in the source.
     """
 
     def __init__(self, generator: str, seed: int) -> None:
@@ -148,7 +148,7 @@ class RandomStream:
     def draw(
         self, method: str, arguments: Sequence[Any], keywords: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype
     ) -> StreamDraw:
-        """The array that the next call on the generator gives. Nothing is drawn yet."""
+        """Return the recipe of the generator's next call. Nothing is drawn yet."""
         if draw_method(self.generator, method) is None:
             raise RecipeError(f"{self.generator} has no draw {method}")
         call = _Call(method, tuple(arguments), tuple(sorted(keywords.items())), shape, dtype.name)
@@ -160,7 +160,7 @@ class RandomStream:
         return draw
 
     def taken(self, index: int, shape: tuple[int, ...], dtype: np.dtype) -> StreamDraw:
-        """The draw of call `index`, which has been appended before."""
+        """Return the draw of call `index`, which must have been appended."""
         draw = self._draws[index]()
         if draw is None:
             draw = StreamDraw(self, index, shape, dtype)
@@ -168,7 +168,7 @@ class RandomStream:
         return draw
 
     def take_back(self, calls: int) -> None:
-        """Forget all but the first `calls` calls; nobody needs what the others drew."""
+        """Forget all but the first `calls` calls; the draws of the others are not needed."""
         self.elements -= sum(math.prod(call.shape) for call in self.calls[calls:])
         del self.calls[calls:], self._draws[calls:], self._digests[calls + 1 :]
         if self._position > calls:
@@ -179,7 +179,7 @@ class RandomStream:
         return self._digests[index + 1]
 
     def advance(self, index: int) -> np.ndarray:
-        """Makes all calls up to `index`; draws that somebody still holds keep their arrays. Returns the array of `index`."""
+        """Make all calls up to `index`; draws that are still referenced keep their arrays. Return the array of `index`."""
         if self._state is None or index < self._position:
             self._state, self._position = GENERATORS[self.generator](self.seed), 0
         array: np.ndarray | None = None
@@ -213,7 +213,7 @@ class StreamDraw(Recipe):
         return self.stream.advance(self.index)
 
     def keep(self, array: np.ndarray) -> None:
-        """Takes the array that was drawn on the way to a later one."""
+        """Store the array that was drawn on the way to a later one."""
         if not self.made:
             array.flags.writeable = False
             vars(self)["array"] = np.asarray(array, order="C").reshape(self.shape)
@@ -229,7 +229,7 @@ _CREATIONS: Mapping[str, Callable[..., np.ndarray]] = {
 
 @dataclass(frozen=True)
 class Creation(Recipe):
-    """A NumPy call that makes an array out of numbers: tri, arange, linspace, eye, with plain arguments and a dtype."""
+    """A NumPy call that creates an array from numbers: tri, arange, linspace, eye, with plain arguments and a dtype."""
 
     function: str
     arguments: tuple[WeightNumber, ...]
@@ -260,9 +260,9 @@ class Derived(Recipe):
     """A pure expression of other weights, made by passes that fold weights.
 
     Attributes:
-        expression: text that says what is computed of the operands (an operation's name and attributes); the hash's part.
-        operands: weights, numbers or recipes that it is computed of.
-        function: computes it of the operands' arrays.
+        expression: text that describes the computation (an operation's name and attributes); part of the hash.
+        operands: weights, numbers or recipes from which it is computed.
+        function: computes it from the operands' arrays.
     """
 
     expression: str
@@ -298,7 +298,7 @@ def _digest(entry: Entry) -> str:
 
 
 class Weights(Mapping[str, np.ndarray]):
-    """Name -> array; what is given as a recipe is made on the first access and kept.
+    """Name -> array; a recipe is computed on the first access and kept.
 
     >>> stream = Stream("RandomState", 0)
     >>> w = Weights({"w": stream.draw("randn", (2, 3), {}, (2, 3), np.dtype(float))})
@@ -322,11 +322,11 @@ class Weights(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __contains__(self, name: object) -> bool:  # Mapping's own would make the array
+    def __contains__(self, name: object) -> bool:  # Mapping's own method would compute the array
         return name in self.entries
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape without making the array."""
+        """Return the shape without computing the array."""
         return tuple(self.entries[name].shape)
 
     def dtype(self, name: str) -> np.dtype:
@@ -334,16 +334,16 @@ class Weights(Mapping[str, np.ndarray]):
         return self.entries[name].dtype
 
     def made(self, name: str) -> bool:
-        """False while the data would still have to be made."""
+        """False as long as the data has not been computed."""
         entry = self.entries[name]
         return entry.made if isinstance(entry, Recipe) else True
 
     def digest(self, name: str) -> str:
-        """Content hash (hex): of the recipe where there is one, else of dtype, shape and bytes."""
+        """Content hash (hex): of the recipe if there is one, else of dtype, shape and bytes."""
         return _digest(self.entries[name])
 
     def with_entries(self, changed: Mapping[str, Entry], keep: Sequence[str] | None = None) -> Weights:
-        """Return these weights (only `keep`, if given) with `changed` put in. No array is made."""
+        """Return these weights (only `keep`, if given) updated with `changed`. No array is computed."""
         names = self.entries if keep is None else keep
         return Weights({**{n: self.entries[n] for n in names if n in self.entries}, **changed})
 
@@ -352,7 +352,7 @@ class Weights(Mapping[str, np.ndarray]):
 
 
 def recipe_to_plain(recipe: Recipe) -> dict[str, Any] | None:
-    """A recipe as JSON data; None for one that can only be stored as its array (`Derived`)."""
+    """Return a recipe as JSON data; None for one that can only be stored as its array (`Derived`)."""
     match recipe:
         case Creation():
             return {
@@ -367,7 +367,7 @@ def recipe_to_plain(recipe: Recipe) -> dict[str, Any] | None:
 
 
 def recipe_from_plain(data: Mapping[str, Any], streams: dict[str, RandomStream]) -> Recipe:
-    """Reads what `recipe_to_plain` wrote. `streams` (start with {}) lets draws of one generator share it.
+    """Read the output of `recipe_to_plain`. `streams` (start with {}) lets draws of one generator share it.
 
     Raises RecipeError for anything else; nothing is computed.
     """

@@ -1,4 +1,4 @@
-"""Lifetimes of memory: of values that have their own, and of values that lie in that of others.
+"""Lifetimes of values: of those with their own memory, and of views into the memory of others.
 
 Time counts in steps: positions of a schedule, operations of a program.
 """
@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 from typing import Generic, NamedTuple, TypeVar
 
 FOREVER = 1 << 60
-"""The last step of what stays."""
+"""The last step of values that stay to the end."""
 
 ValueT = TypeVar("ValueT", bound=Hashable)
 
@@ -23,11 +23,11 @@ class Life(NamedTuple):
 
 
 class Lives(Generic[ValueT]):
-    """Lifetimes belong to roots: the values with memory of their own. A view keeps the roots alive in which it lies.
+    """Lifetimes belong to roots, the values with their own memory. A view keeps its roots alive.
 
     Attributes:
-        of: root -> its first and last step, both included; in the order in which they began. What never began (a weight, say) is
-            not the planner's matter.
+        of: root -> its first and last step, both included; in the order in which they began. A value without an entry (a weight,
+            for example) is not planned.
     """
 
     def __init__(self) -> None:
@@ -35,19 +35,19 @@ class Lives(Generic[ValueT]):
         self._roots: dict[ValueT, tuple[ValueT, ...]] = {}
 
     def begin(self, value: ValueT, step: int) -> None:
-        """A value gets memory of its own."""
+        """Give a value its own memory."""
         self.of[value] = step, step
 
     def view(self, value: ValueT, sources: Iterable[ValueT]) -> None:
-        """A value lies in the memory of others."""
+        """Make a value a view into the memory of others."""
         self._roots[value] = tuple(dict.fromkeys(root for source in sources for root in self.roots(source)))
 
     def roots(self, value: ValueT) -> tuple[ValueT, ...]:
-        """The values in whose memory a value lies; itself if it is no view."""
+        """Return the roots of a value: itself if it is not a view."""
         return self._roots.get(value, (value,))
 
     def use(self, value: ValueT, step: int) -> None:
-        """A value is read or written."""
+        """Extend the lifetime of a value's roots: it is read or written."""
         for root in self.roots(value):
             if root in self.of:
                 first, last = self.of[root]

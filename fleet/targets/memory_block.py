@@ -1,4 +1,4 @@
-"""Layout of a piece of memory, on every target: values with lifetimes share its beginning, those that stay follow one by one."""
+"""Layout of a memory block on every target: values with lifetimes share its beginning, permanent values follow one by one."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from fleet.targets.liveness import FOREVER, Life
 from fleet.targets.planner import SharedRoom, round_up, share
 
 LOADING = -2
-"""The step in which constants come into memory, before inputs do (-1)."""
+"""The step in which constants are loaded, before the inputs (-1)."""
 
 
 @dataclass
 class MemoryBlock:
-    """A block that grows: first `expect` or `place` and `settle` for what shares memory, then `take` for what does not.
+    """A growing block: first `expect` or `place` and `settle` for values that share memory, then `take` for the others.
 
     Attributes:
-        space: the memory. align: what offsets of values that share memory are a multiple of, in bytes.
-        parts: equal parts of the memory, each of `part_bytes`; with several, what is placed stands within one of them.
-        lives: key -> life; what stays has one from `LOADING` to `FOREVER`.
+        space: the memory. align: alignment in bytes of the offsets of values that share memory.
+        parts: equal parts of the memory, each of `part_bytes`; with several, a placed value lies within one of them.
+        lives: key -> life; a permanent value lives from `LOADING` to `FOREVER`.
         places: key -> (part, offset in it).
-        shared: bytes up to the end of what shares memory; end: behind all that stands there.
+        shared: bytes up to the end of the shared memory; end: offset after the last value.
     """
 
     space: str
@@ -35,11 +35,11 @@ class MemoryBlock:
     _rooms: list[SharedRoom] = field(default_factory=list[SharedRoom])
 
     def expect(self, lives: Mapping[str, Life]) -> None:
-        """Values that get their place when all are known."""
+        """Register values, to be placed when all are known."""
         self.lives |= lives
 
     def place(self, key: str, life: Life, allowed: list[int]) -> bool:
-        """A value gets its place now, in the first of some parts that has room for it. False: none has."""
+        """Place a value now, in the first of the given parts that has room. Return False if none has."""
         self._rooms = self._rooms or [SharedRoom(self.align) for _ in range(self.parts)]
         for part in allowed:
             at = self._rooms[part].free(life)
@@ -50,17 +50,17 @@ class MemoryBlock:
         return False
 
     def settle(self) -> None:
-        """Everything that was expected gets its place."""
+        """Place all expected values."""
         if not self._rooms:
             self.places = {key: (0, at) for key, at in share(self.lives, self.align).offsets.items()}
         self.shared = self.end = max((at + self.lives[key].size for key, (_, at) in self.places.items()), default=0)
 
     def take(self, key: str, size: int, align: int | None = None) -> int:
-        """Room that nothing shares, behind all that is there; its offset, a multiple of `align` (default: the block's)."""
+        """Allocate unshared memory at the end; return its offset, a multiple of `align` (default: the block's)."""
         return self.stand(key, Life(size, LOADING, FOREVER), round_up(self.end, align or self.align))
 
     def stand(self, key: str, life: Life, at: int) -> int:
-        """Something stands at an offset, which the caller knows to be free; the offset."""
+        """Record a value at an offset that the caller knows to be free; return the offset."""
         self.lives[key], self.places[key], self.end = life, (0, at), max(self.end, at + life.size)
         return at
 

@@ -1,4 +1,4 @@
-"""The text of a program's `print`s, made of values: for engines whose code does not print."""
+"""The text of a program's `print` operations, formatted from values: for engines whose code does not print."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def show(op: PrintOp, operands: Sequence[Any], echo: Callable[..., Any]) -> None
 
 
 def printed(program: Program, value: Callable[[SSAValue], np.ndarray]) -> str:
-    """The text, in program order, as the VM prints it. `value` gives what a value of the IR was in the run."""
+    """Return the text in program order, as the VM prints it. `value` maps an IR value to its value in the run."""
     text = io.StringIO()
     for op in program.operations():
         if isinstance(op, PrintOp):

@@ -21,7 +21,7 @@ _KEPT_BYTES = 1 << 28
 _LEAST_FILE = 1 << 16
 """Bytes: smaller weights are quantised as quickly as a file is read."""
 _LARGEST_FOLDER = 4 << 30
-"""The folder is emptied of its oldest files beyond this."""
+"""Size limit of the folder; beyond it the oldest files are removed."""
 
 _KEPT: OrderedDict[str, tuple[np.ndarray, np.ndarray]] = OrderedDict()
 
@@ -29,7 +29,7 @@ _KEPT: OrderedDict[str, tuple[np.ndarray, np.ndarray]] = OrderedDict()
 def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = None) -> Quantiser:
     """Return the quantiser of the constant `name` (for messages). Raises ModelError as `fleet.transforms.quantise.quantise`.
 
-    moments: second moments of the inputs that it meets, where data were seen (`fleet.transforms.quantise_compensated`).
+    moments: second moments of the constant's inputs, if there is calibration data (`fleet.transforms.quantise_compensated`).
     """
 
     def quantised(array: np.ndarray, group: int, levels: int, kept: int = 0, /) -> tuple[np.ndarray, np.ndarray]:
@@ -54,9 +54,9 @@ def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = 
 def _rounded(
     weight: np.ndarray, moments: np.ndarray | None, group: int, levels: int, options: QuantiseOptions, name: str, kept: int
 ) -> Quantised:
-    """The way that knows most: weights that are on the device's grid stay, else errors are made up for on data that were seen.
+    """The best available quantiser: weights on the device's grid stay unchanged, else errors are compensated if there is data.
 
-    Those of sparse weights that no data chose are the largest of their blocks.
+    Without data, sparse weights keep the largest of each block.
     """
     if kept and (moments is None or options.clip == "exact"):
         weight, kept = pruned(weight, kept), 0
@@ -67,14 +67,14 @@ def _rounded(
             quantise(few, group=group, levels=levels, options=grid, name=name)
             return quantise(weight, group=group, levels=levels, options=grid, name=name)
         except ModelError:
-            pass  # no model that was quantised for such a grid
+            pass  # not a model that was quantised for such a grid
     if moments is None or options.clip == "exact":
         return quantise(weight, group=group, levels=levels, options=options, name=name)
     return quantise_compensated(weight, moments, group=group, levels=levels, options=options, kept=kept, name=name)
 
 
 def _folder() -> Path | None:
-    """`quantised` in fleet's cache; None where it cannot be made."""
+    """Folder `quantised` in fleet's cache; None if it cannot be created."""
     try:
         folder = cache_root() / "quantised"
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def _folder() -> Path | None:
 
 
 def _read(key: str, shape: tuple[int, ...], group: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the kept entry if it is whole."""
+    """Return the stored entry if it is intact."""
     folder = _folder()
     if folder is None:
         return None
@@ -98,7 +98,7 @@ def _read(key: str, shape: tuple[int, ...], group: int) -> tuple[np.ndarray, np.
 
 
 def _write(key: str, made: tuple[np.ndarray, np.ndarray]) -> None:
-    """Keeps it; a cache that cannot be written is no error."""
+    """Store it; a cache that cannot be written is not an error."""
     folder = _folder()
     if folder is None:
         return

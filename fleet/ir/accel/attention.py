@@ -1,10 +1,10 @@
 """Attention with a cache of keys and values: rotary embedding, cache writes, scores, softmax, weighted values.
 
-A cache is functional: `dat_hbm` gives the tensor (kv_heads, last_token + T, D) of all positions up to now, of which the last T are
-the argument's and the earlier ones are what former steps wrote. Its memory is the graph's state.
+A cache is functional: `dat_hbm` returns the tensor (kv_heads, last_token + T, D) of all positions so far. The last T are the
+argument's; former steps wrote the earlier ones. Its memory is the graph's state.
 
 A rotary table has shape (..., 2 * positions, pairs), or (2, positions, pairs); an array for it holds the cosines of all positions,
-then the sines. Row `last_token + t` turns token t.
+then the sines. Row `last_token + t` rotates token t.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ CACHE = DataType("float16", "hbm")
 
 
 def pos_emb(data: Node, weight: Node, padding: int = 0, out_and_in_mode: int = 0, **attrs: Any) -> OperatorCall:
-    """Rotary embedding of data (heads, T, D): adjacent channels (2i, 2i + 1) turned by pair i of the table."""
+    """Rotary embedding of data (heads, T, D): adjacent channels (2i, 2i + 1) rotated by pair i of the table."""
     given = {"padding": padding, "out_and_in_mode": out_and_in_mode, **attrs}
     return call("accel.hbm.pos_emb", (data, weight), given)
 
 
 def rope_glm(data: Node, weight: Node, **attrs: Any) -> OperatorCall:
-    """Partial rotary embedding: the first 2 * pairs channels in adjacent pairs, the others as they are."""
+    """Partial rotary embedding: the first 2 * pairs channels in adjacent pairs, the others unchanged."""
     return call("accel.hbm.rope", (data, weight), {"mode": "glm", **attrs})
 
 
 def rope_qwen(data: Node, weight: Node, **attrs: Any) -> OperatorCall:
-    """Rotary embedding of halves: channels i and i + D / 2 turned by pair i of the table."""
+    """Rotary embedding of halves: channels i and i + D / 2 rotated by pair i of the table."""
     return call("accel.hbm.rope", (data, weight), {"mode": "qwen", **attrs})
 
 
@@ -61,13 +61,13 @@ def vcache2hbm(data: Node, **attrs: Any) -> OperatorCall:
 
 
 def transpose(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> OperatorCall:
-    """Keys of these tokens alone, in HBM for `trp_mvm`: nothing is kept from step to step."""
+    """Keys of these tokens only, in HBM for `trp_mvm`: no state is kept between steps."""
     given = {"trp": 1, "out_and_in_mode": out_and_in_mode, "log2_step": log2_step}
     return call("accel.hbm.transpose", (data,), given, "hbm_rt")
 
 
 def feature2weight(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> OperatorCall:
-    """Values of these tokens alone, in HBM for `f2w_mvm`: nothing is kept from step to step."""
+    """Values of these tokens only, in HBM for `f2w_mvm`: no state is kept between steps."""
     given = {"trp": 0, "out_and_in_mode": out_and_in_mode, "log2_step": log2_step}
     return call("accel.hbm.feature2weight", (data,), given, "hbm_rt")
 
@@ -93,7 +93,7 @@ def mvm_afterF2W(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> Op
 
 
 def cache(expr: OperatorCall) -> OperatorCall:
-    """Marks a call's result as what the cache keeps (older form, with `mvm_afterTRP` and `mvm_afterF2W`)."""
+    """Marks a call's result for storage in the cache (older form, with `mvm_afterTRP` and `mvm_afterF2W`)."""
     expr.prefix = "cache"
     expr.set(padding=1)
     return expr
@@ -157,11 +157,11 @@ def _shared(cached: np.ndarray, heads: int) -> np.ndarray:
     return np.repeat(cached, heads // cached.shape[0], axis=0)
 
 
-# Operators. `last_token` has a number in it when they compute.
+# Operators. `last_token` is a number when they compute.
 
 
 class RotaryCall(OperatorCall, ABC):
-    """Rotary embedding; of adjacent channels, where nothing else is said."""
+    """Rotary embedding; of adjacent channels by default."""
 
     data = operand_def()
     table = operand_def()
@@ -212,7 +212,7 @@ class RopeCall(RotaryCall):
 
 @register
 class DatHbmCall(OperatorCall):
-    """appends T positions to a cache and gives all of them."""
+    """appends T positions to a cache and returns all of them."""
 
     name = "accel.hbm.dat_hbm"
     data = operand_def()

@@ -1,6 +1,6 @@
 """The dialect `accel`: a device's own operators on tensors with dynamic dimensions, as seed 004 writes a model.
 
-Importing this fills the registry with the operators that fleet brings; a user adds others (`register`).
+Importing this fills the registry with fleet's operators; users add others (`register`).
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ def operators() -> dict[str, type[OperatorCall]]:
 
 
 def accel() -> Dialect:
-    """The dialect with the operators that are registered now."""
+    """Return the dialect with the currently registered operators."""
     return Dialect("accel", [VarNode, ConstantNode, TupleNode, TupleItemNode, *OperatorCall.OPERATORS.values()], list(ATTRIBUTES))

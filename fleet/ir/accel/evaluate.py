@@ -1,6 +1,6 @@
-"""Evaluates a graph with NumPy, in float64 or float32: what it means, without any rounding of a device.
+"""Evaluates a graph with NumPy, in float64 or float32: its meaning, without any rounding of a device.
 
-Slow and plain: for tests, and to compare what passes and compilers make of a graph with what was written.
+Slow and simple: for tests, and to compare the results of passes and compilers with the original graph.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ def evaluate(
     """Evaluates one step.
 
     Args:
-        graph: as `infer_type` gives it.
+        graph: as returned by `infer_type`.
         inputs: arrays of the graph's variables.
         bindings: numbers of the dynamic dimensions ("token", "last_token").
         state: caches after the steps before; their first `last_token` positions are used.
-        constants: arrays of constants that have none of their own.
-        dtype: what is computed in.
+        constants: arrays of constants that have no data.
+        dtype: precision of the computation.
 
     Raises:
-        GraphError: naming the node, for what is missing or of the wrong shape.
-        ExprError: for a dimension without a number, or one out of its bounds.
+        GraphError: naming the node; an array is missing or has the wrong shape.
+        ExprError: a dimension has no value, or one out of its bounds.
     """
     if graph.checked_type is None:
         raise GraphError("the graph's types are not known", hint="call infer_type first")
@@ -129,7 +129,7 @@ class _Run:
             shape = tuple(d for d in node.shape or () if isinstance(d, int))
             fits = node.dtype.mapped == "hbm" and array.size == int(np.prod(shape))
             return array.reshape(shape if fits else array.shape).astype(self.dtype)
-        return np.empty(0, self.dtype)  # what needs it says so
+        return np.empty(0, self.dtype)  # a node that needs it raises
 
     def _call(self, node: OperatorCall) -> Value:
         roles = node.roles()

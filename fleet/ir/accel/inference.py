@@ -20,7 +20,7 @@ FEATURE = DataType("float16", "ddr")
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
-    """Return whether two sizes are the same for every binding, as far as simplification sees."""
+    """Return whether simplification shows that two sizes are the same for every binding."""
     if a is b or (type(a) is int and type(b) is int):
         return a == b
     return dim(as_expr(a) - as_expr(b)) == 0
@@ -28,12 +28,12 @@ def same_dim(a: Dim, b: Dim) -> bool:
 
 @dataclass(frozen=True)
 class Inference:
-    """A call whose arguments' types are known: what an operator's class is told.
+    """A call whose arguments' types are known: the input of an operator's type inference.
 
     Attributes:
         roles: of the arguments, in order; the last one repeats.
         types: of the arguments, in order. nodes: the arguments themselves. attrs: of the call.
-        limits: the device's parameters ("MaxToken", "Tout", ...); empty where no device is known.
+        limits: the device's parameters ("MaxToken", "Tout", ...); empty if no device is known.
     """
 
     roles: tuple[str, ...]
@@ -43,7 +43,7 @@ class Inference:
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def fail(self, reason: str, hint: str | None = None) -> NoReturn:
-        """Refuses the call. Raises GraphError."""
+        """Refuse the call. Raises GraphError."""
         raise GraphError(reason, hint=hint)
 
     def feature(self, index: int) -> AccelTensor:
@@ -66,11 +66,11 @@ class Inference:
         return f"argument {index} ({self.roles[min(index, len(self.roles) - 1)]})"
 
     def result(self, shape: Sequence[Dim], dtype: DataType = FEATURE) -> AccelTensor:
-        """A type on the same accelerator, its sizes in normal form."""
+        """Return a type on the same accelerator, with its sizes in normal form."""
         return AccelTensor(shape, dtype, self.types[0].device)
 
     def number(self, name: str, default: Dim = 0) -> Dim:
-        """An attribute that is a number or an expression; None counts as missing."""
+        """Return an attribute that is a number or an expression; None counts as missing."""
         value = self.attrs.get(name)
         try:
             return dim(default if value is None else value)
@@ -78,7 +78,7 @@ class Inference:
             self.fail(f"attribute {name}: {error.what}")
 
     def real(self, name: str, least: float = -inf) -> float | None:
-        """An attribute that is a finite number, of at least `least`; None where it is missing."""
+        """Return an attribute that is a finite number of at least `least`; None if it is missing."""
         value = self.attrs.get(name)
         if value is None:
             return None

@@ -1,8 +1,8 @@
 """Nodes of a graph as operations of the dialect `accel`: variables, constants, calls and parts of their results.
 
-A graph is what can be reached from its last node; builders make operations in no block, `infer_type` puts those that it makes into
-a function. An operator's class is its record: operands, which give its arguments their roles, what it infers and what it computes.
-Two nodes are the same only if they are the same object. A pass makes new nodes (`fleet.ir.accel.walk`).
+A graph is everything reachable from its last node. Builders create operations outside any block; `infer_type` puts its
+operations into a function. The class of an operator defines it: operands, which give the arguments their roles, type inference and
+computation. Nodes are compared by identity. A pass creates new nodes (`fleet.ir.accel.walk`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def sizes(what: str, given: object) -> tuple[Dim, ...]:
 
 
 def _nodes(given: object, all_of_them: str, one: str) -> list[Node]:
-    """Nodes as a list. Raises GraphError for anything else."""
+    """Return nodes as a list. Raises GraphError for anything else."""
     if not isinstance(given, Iterable) or isinstance(given, Node | str):
         raise GraphError(f"{all_of_them} {type(given).__name__}, expected a list of nodes")
     found = list(cast("Iterable[Node]", given))
@@ -76,8 +76,8 @@ class Node(IRDLOperation, ABC):
 
     Attributes:
         prefix: the memory block that its result is placed in ("runtime", "weight", "hbm", "hbm_cache", a user's own).
-        checked_type: what `infer_type` found; None before.
-        label: its name for people and reports; calls have one only where the builder gave it (attribute "name").
+        checked_type: the type found by `infer_type`; None before.
+        label: its name for people and reports; calls have one only if the builder gave it (attribute "name").
     """
 
     result = result_def()
@@ -118,7 +118,7 @@ class Node(IRDLOperation, ABC):
 
     @property
     def checked_type(self) -> Type | None:
-        """The type that `infer_type` found; None before."""
+        """The type found by `infer_type`; None before."""
         return type_of(self.results[0].type)
 
     @checked_type.setter
@@ -126,7 +126,7 @@ class Node(IRDLOperation, ABC):
         self.results[0]._type = to_type(checked)  # pyright: ignore[reportPrivateUsage]  # a value's type has no other way to change
 
     def with_arguments(self, args: Sequence[Node]) -> Self:
-        """A new node like this one with other arguments, in no block."""
+        """Return a new node like this one with other arguments, outside any block."""
         return self.create(
             operands=[n.results[0] for n in args], result_types=[self.results[0].type], properties=dict(self.properties),
             attributes=dict(self.attributes),
@@ -219,7 +219,7 @@ class ConstantNode(Leaf):
 
     @property
     def shape(self) -> tuple[Dim, ...] | None:
-        """(CHin, CHout) of weights; None: as the data has it."""
+        """(CHin, CHout) of weights; None: the shape of the data."""
         return None if (found := self.shape_attr) is None else tuple(size.data for size in found.data)
 
     @property
@@ -238,20 +238,20 @@ class ConstantNode(Leaf):
 class OperatorCall(Node, ABC):
     """An operator on arguments: `OperatorCall("accel.hbm.mvm", (x, w), {"skip": 1})`.
 
-    A class of an operator states its operands, of which a variadic one takes one argument or more, its docstring says what it
-    computes, and besides it states what it has of these:
-        VIEW: no instruction: the result stands where the argument stands.
-        ATTRS: attribute -> what it is.
+    The class of an operator declares its operands (a variadic one takes one argument or more); its docstring says what it
+    computes. It may also declare:
+        VIEW: no instruction: the result shares the argument's memory.
+        ATTRS: attribute -> description.
     """
 
     VIEW: ClassVar[bool] = False
     ATTRS: ClassVar[Mapping[str, str]] = {}
 
     OPERATORS: ClassVar[dict[str, type[OperatorCall]]] = {}
-    """Name -> operator, of all that are registered."""
+    """Name -> operator, for all registered operators."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
-        """Raises GraphError for a name that no operator has."""
+        """Raises GraphError if no operator has the name."""
         op = given[0] if given else named.get("op")
         made = cls if op is None or "name" in vars(cls) else cast("type[Self]", find_operator(op))
         return super().__new__(made)
@@ -260,7 +260,7 @@ class OperatorCall(Node, ABC):
         self, op: str, args: Sequence[Node], attrs: Attributes | None = None, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        """attrs: numbers, expressions, texts and sequences of them; what is None is left out. Raises GraphError."""
+        """attrs: numbers, expressions, texts and sequences of them; None values are omitted. Raises GraphError."""
         del op
         nodes = _nodes(args, f"arguments of {self.name} are", f"argument {{}} of {self.name} is")
         self.check_arity(len(nodes))
@@ -304,14 +304,14 @@ class OperatorCall(Node, ABC):
 
     @classmethod
     def check_arity(cls, count: int) -> None:
-        """Raises GraphError where the operator does not take so many arguments."""
+        """Raises GraphError if the operator does not take so many arguments."""
         expected = len(cls.get_irdl_definition().operands)
         if count != expected and not (count > expected and cls.many()):
             least = f"at least {expected}" if cls.many() else str(expected)
             raise GraphError(f"{cls.name} takes {least} ({', '.join(cls.roles())}), {count} given")
 
     def inferred(self, limits: Mapping[str, int]) -> Type:
-        """The type that it has after its arguments'. Raises GraphError where they do not fit, or one has several results."""
+        """Return the type inferred from its arguments' types. Raises GraphError if they do not fit, or one has several results."""
         args = self.args
         return self.infer(Inference(self.roles(), tuple(map(single, args)), args, self.attrs, limits))
 
@@ -327,7 +327,7 @@ class OperatorCall(Node, ABC):
 
     @classmethod
     def infer(cls, c: Inference) -> Type:
-        """The type of the result, or of the results; refuses with `Inference.fail`."""
+        """Return the type of the result, or of the results; refuse with `Inference.fail`."""
         raise GraphError(f"operator {cls.name} has no rule for its type", hint="give its class an `infer`")
 
     @classmethod
@@ -340,7 +340,7 @@ C = TypeVar("C", bound=OperatorCall)
 
 
 def single(node: Node) -> AccelTensor:
-    """The type of a node with one result. Raises GraphError for another."""
+    """Return the type of a node with one result. Raises GraphError if it has several."""
     found = node.checked_type
     if isinstance(found, AccelTensor):
         return found
@@ -349,7 +349,7 @@ def single(node: Node) -> AccelTensor:
 
 
 def call(op: str, args: Sequence[Any], attrs: Attributes, prefix: str = "runtime") -> OperatorCall:
-    """A call as builders make it: "prefix" among the attributes is the memory block of the result, in the place of `prefix`."""
+    """Create a call for a builder: "prefix" among the attributes is the memory block of the result and overrides `prefix`."""
     kept = {name: value for name, value in attrs.items() if name != "prefix"}
     return OperatorCall(op, args, kept, str(attrs.get("prefix", prefix)))
 
@@ -393,7 +393,7 @@ class TupleItemNode(Node):
 
 
 def find_operator(name: object) -> type[OperatorCall]:
-    """The operator of a name. Raises GraphError naming those that are spelled alike."""
+    """Return the operator of a name. Raises GraphError naming similar ones."""
     if not isinstance(name, str):
         raise GraphError(f"operator {name!r}, expected a name")
     if name not in OperatorCall.OPERATORS:
@@ -403,7 +403,7 @@ def find_operator(name: object) -> type[OperatorCall]:
 
 
 def register(operator: type[C], *, replace: bool = False) -> type[C]:
-    """Adds an operator: a decorator of its class. Raises GraphError where the name is taken and `replace` is not given.
+    """Add an operator, as a decorator of its class. Raises GraphError if the name is taken and `replace` is not given.
 
     Example:
         >>> @register
@@ -423,11 +423,11 @@ def register(operator: type[C], *, replace: bool = False) -> type[C]:
     return operator
 
 
-# Ways through a graph, none of them recursive: a graph may be as deep as memory allows.
+# Traversals of a graph, none of them recursive: a graph may be as deep as memory allows.
 
 
 def arguments(node: Node) -> tuple[Node, ...]:
-    """The nodes that a node is made of, in order."""
+    """Return the arguments of a node, in order."""
     return cast("tuple[Node, ...]", tuple(value.owner for value in node.operands))
 
 
@@ -455,7 +455,7 @@ def labels(root: Node) -> dict[Node, str]:
 
 
 def print_graph(root: Node, name: str = "main") -> str:
-    """The graph as text, one line a node, with what `infer_type` found behind it.
+    """Return the graph as text, one line per node, followed by its type if `infer_type` found one.
 
     Example:
         >>> print(print_graph(c))  # doctest: +SKIP
@@ -485,7 +485,7 @@ def _right_side(node: Node, named: dict[Node, str]) -> str:
 
 
 def describe(node: Node, named: dict[Node, str]) -> str:
-    """A node for an error: "%3 = accel.hbm.mvm(%2, wq)"; calls with a name of their own have it behind."""
+    """Describe a node for an error: "%3 = accel.hbm.mvm(%2, wq)"; a call's own name is appended."""
     if not isinstance(node, OperatorCall):
         return named[node]
     return f"{named[node]} = {_right_side(node, named)}" + (f' "{node.label}"' if node.label else "")

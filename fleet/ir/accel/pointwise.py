@@ -1,8 +1,8 @@
 """Operators that work on every token or every element: add, sub, mul, norms, activations.
 
-A norm's constant is as a bn's: shape (2 * C,), an array holds the C weights, then the C biases; or (C,), without biases. An
+A norm's constant is like a bn's: shape (2 * C,), an array holds the C weights, then the C biases; or (C,), without biases. An
 activation's table has at least 48 elements; an array for it holds x[16], k[16], b[16] of a piecewise linear function. Without
-data, attribute `function` names the function ("silu", "gelu", ...), and whoever compiles the graph brings the device's own table.
+data, attribute `function` names the function ("silu", "gelu", ...), and the graph compiler provides the device's own table.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def gelu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None, *, ap
 
 
 def table(function: str) -> ConstantNode:
-    """The constant with a function's segments, which packing fills in."""
+    """Return the constant for a function's segments, which packing fills in."""
     made = const_ddr(f"{function}_weight", None, (3, SEGMENTS))
     made.prefix = "global"
     return made
@@ -92,7 +92,7 @@ FUNCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "tanh": np.tanh,
     "relu": lambda x: np.maximum(x, 0),
 }
-"""Functions that a table without data may stand for."""
+"""Functions that a table without data may name."""
 
 
 # Operators.

@@ -1,6 +1,6 @@
 """Products of features with weights: mvm, mvm_bn, mvm_bn_res, conv2d; and the leaves of a graph.
 
-`bn` is one pair of numbers a channel: result * weight + bias. Its constant has shape (2 * CHout,); an array for it holds the
+`bn` is one pair of numbers per channel: result * weight + bias. Its constant has shape (2 * CHout,); an array for it holds the
 CHout weights, then the CHout biases, in any shape of so many elements.
 """
 
@@ -25,7 +25,7 @@ INDEX = DataType("int32", "ddr")
 
 
 class HasName(Protocol):
-    """A device object whose name is the kind of accelerator, as dlavm's have it."""
+    """A device object whose name is the kind of accelerator, as in dlavm."""
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ _EPILOGUE = {"relu": "1: the positive part of the result", "arg_max": "1: a seco
 
 
 def coefficients(c: Inference, index: int, channels: Dim, alone: bool = False) -> None:
-    """Argument `index` has two numbers for each of the channels; alone: or only the weight."""
+    """Check that argument `index` has two numbers for each of the channels; alone: or only the weight."""
     found = c.typed(index, ("float16",), ("ddr",))
     count: Dim = 1
     for d in found.shape:
@@ -138,7 +138,7 @@ def _ends(c: Inference, shape: tuple[Dim, Dim, Dim]) -> Type:
 
 
 def pair(array: np.ndarray, channels: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and biases; biases that are not there are 0."""
+    """Return weights and biases; missing biases are 0."""
     rows = array.reshape(-1, channels).astype(dtype)
     return rows[0], rows[1] if len(rows) > 1 else np.zeros_like(rows[0])
 

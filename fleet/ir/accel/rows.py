@@ -1,4 +1,4 @@
-"""A graph as plain rows: what a stored result keeps of it, and a picture is drawn from."""
+"""A graph as plain rows, which a stored result keeps and pictures are drawn from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m fleet.ir.accel.tables [--check]`: the tables of docs/dlavm.md, out of the registry and of what builds calls."""
+"""`python -m fleet.ir.accel.tables [--check]`: the tables of docs/dlavm.md, from the registry and the builder functions."""
 
 from __future__ import annotations
 

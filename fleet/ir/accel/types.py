@@ -1,6 +1,6 @@
-"""Attributes of the dialect: sizes, which may depend on dynamic dimensions, the tensors that have them, and what constants hold.
+"""Attributes of the dialect: sizes, which may depend on dynamic dimensions, tensor types, and the data of constants.
 
-A size is printed with the bounds of its variables, read back, and equal to another one by its normal form.
+A size is printed with the bounds of its variables, can be parsed, and is compared by its normal form.
 
 Example:
     >>> from fleet.symbols.expr import Var
@@ -33,7 +33,7 @@ Dim = int | Expr
 """A size: a number, or an expression of dynamic dimensions."""
 
 Held = str | np.ndarray | Callable[[], np.ndarray] | None
-"""Content of a constant: a file of packed bytes, an array, a function that makes it, or None (only the shape is known)."""
+"""Content of a constant: a file of packed bytes, an array, a function that returns it, or None (only the shape is known)."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class AccelTensor(Data[Parts], TypeAttribute):
 
     Attributes:
         shape: (1, tokens, channels) or (heads, tokens, channels) of features, (CHin, CHout) of weights; in normal form.
-        dtype, device: of its elements and its memory, and what it is for.
+        dtype, device: of its elements and its memory, and the target.
     """
 
     name = "accel.tensor"
@@ -129,7 +129,7 @@ class AccelTensor(Data[Parts], TypeAttribute):
     def __init__(self, shape: Parts) -> None: ...
 
     def __init__(self, shape: Sequence[Dim] | Parts, dtype: DataType | None = None, device: Accelerator | None = None) -> None:
-        """The parts alone, or together as xDSL's parser gives them."""
+        """Takes the parts separately, or together as xDSL's parser passes them."""
         if dtype is None or device is None:
             shape, dtype, device = cast("Parts", shape)
         super().__init__((tuple(map(_normal, cast("Sequence[Dim]", shape))), dtype, device))
@@ -194,7 +194,7 @@ UNKNOWN = Unknown()
 
 
 def to_type(checked: Type | None) -> Attribute:
-    """A node's type as the one of its value: several results are one tuple."""
+    """Return a node's type as the type of one value: several results become a tuple."""
     if checked is None:
         return UNKNOWN
     return checked if isinstance(checked, AccelTensor) else TupleType(checked)
@@ -229,7 +229,7 @@ class Content(Data[object]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Held:
-        """The name of a file; nothing where an array was."""
+        """The name of a file; empty if the content was an array."""
         with parser.in_angle_brackets():
             return parser.parse_optional_str_literal()
 

@@ -1,7 +1,7 @@
-"""Views: no instruction, the result stands where the argument stands.
+"""Views: no instruction, the result shares the argument's memory.
 
-A view keeps tokens where they are: features lie in groups of 32 channels of all tokens, so heads and channels divide and join
-without moving a byte, wherever a head is whole groups.
+A view keeps tokens in place: features are stored in groups of 32 channels of all tokens, so heads and channels can be divided and
+joined without moving data if a head consists of whole groups.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr, dim
 
 LANES = 32
-"""Channels that stand together in memory, of one token."""
+"""Contiguous channels of one token in memory."""
 
 _AXES = {0: 0, 1: 1, 2: 2, -1: 2, -2: 1, -3: 0}
 

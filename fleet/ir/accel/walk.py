@@ -11,7 +11,7 @@ from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, VarNode, argu
 
 
 def rewrite(root: Node, change: Callable[[Node, tuple[Node, ...]], Node]) -> Node:
-    """A new graph: `change(node, new arguments)` gives what takes a node's place; the old graph is not touched."""
+    """Return a new graph: `change(node, new arguments)` returns the replacement of a node; the old graph is not changed."""
     new: dict[Node, Node] = {}
     for node in post_order(root):
         new[node] = change(node, tuple(new[a] for a in arguments(node)))
@@ -19,7 +19,7 @@ def rewrite(root: Node, change: Callable[[Node, tuple[Node, ...]], Node]) -> Nod
 
 
 def function(nodes: Iterable[Node], root: Node) -> Node:
-    """The root, all nodes put into a function "main" of one block, in this order."""
+    """Put all nodes into a function "main" of one block, in this order, and return the root."""
     block = Block([*nodes, ReturnOp(root.results[0])])
     FuncOp("main", ((), (root.results[0].type,)), Region(block))
     return root
@@ -36,7 +36,7 @@ def constants(root: Node) -> list[ConstantNode]:
 
 
 def caches(root: Node, operators: Sequence[str] = ("accel.hbm.dat_hbm",)) -> dict[str, OperatorCall]:
-    """The calls that keep state from step to step: their names ("cache0", ... in order, unless they have one) -> call."""
+    """Return the calls that keep state between steps: name -> call; unnamed ones are "cache0", ... in order."""
     found: dict[str, OperatorCall] = {}
     for node in post_order(root):
         if isinstance(node, OperatorCall) and node.op in operators:

@@ -1,1 +1,1 @@
-"""NumPy's own functions as operations: their calls, the types of what they give, and sequences of operations for them."""
+"""NumPy's own functions as operations: their calls, the types of their results, and sequences of operations for them."""

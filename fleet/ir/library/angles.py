@@ -1,7 +1,7 @@
 """Inverse trigonometric and hyperbolic functions, signs and cube roots as sequences of operations.
 
 The arc tangent is that of the Cephes library (S. L. Moshier): two reductions of the argument and a rational function, within 2
-units in the last place of float64. The others are made of it and of logarithms in forms that lose nothing near their zeros.
+units in the last place of float64. The others use it and logarithms, in forms that are accurate near their zeros.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _wide(x: Array) -> Array:
 
 
 def signbit(x: Array) -> Array:
-    """`numpy.signbit` of what is no NaN."""
+    """`numpy.signbit` of values that are not NaN."""
     if x.dtype.kind != "f":
         return x < 0
     return (x < 0) | (x.equal(0.0) & ((1.0 / x) < 0))
@@ -62,7 +62,7 @@ def _arctan(x: Array) -> Array:
 
 
 def _arctan2(y: Array, x: Array) -> Array:
-    """By quadrants: the angle of the magnitudes, which is a quarter turn and an eighth turn of two zeros and two infinities."""
+    """By quadrants, from the angle of the magnitudes; of two zeros and two infinities a quarter and an eighth turn."""
     a, b = _wide(y), _wide(x)
     up, across = a.op("abs"), b.op("abs")
     infinite = up.equal(math.inf) & across.equal(math.inf)
@@ -108,7 +108,7 @@ def _arctanh(x: Array) -> Array:
 
 
 def _cbrt(x: Array) -> Array:
-    """A power, and one step of Newton's."""
+    """A power, and one Newton step."""
     wide = _wide(x)
     a = wide.op("abs")
     plain = a.equal(0.0) | a.equal(math.inf)
@@ -134,4 +134,4 @@ RULES: Mapping[str, Callable[..., Array]] = {
     "radians": lambda x: x * (math.pi / 180),
     "degrees": lambda x: x * (180 / math.pi),
 }
-"""Ufunc -> its sequence, of operands in the dtype in which NumPy computes."""
+"""Ufunc -> its sequence, for operands in the dtype in which NumPy computes."""

@@ -1,4 +1,4 @@
-"""Arrays of an expansion, with NumPy's operators and the few functions that sequences of operations are written with."""
+"""Arrays of an expansion, with NumPy's operators and the few functions used to write sequences of operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Item: TypeAlias = "int | slice | EllipsisType | None"
 
 
 class Array:
-    """A value of the expansion; it computes as NumPy's arrays do, and every step is one operation."""
+    """A value of the expansion; it computes like NumPy's arrays, and every step is one operation."""
 
     def __init__(self, s: Expansion, value: SSAValue) -> None:
         self.s, self.value = s, value
@@ -36,7 +36,7 @@ class Array:
         return math.prod(self.shape)
 
     def op(self, name: str, *others: Some, **attributes: object) -> Array:
-        """An operation with this as its first operand; numbers are Python's."""
+        """Emit an operation with this as its first operand; numbers are Python's."""
         return Array(self.s, self.s(name, self.value, *(_value(o) for o in others), **attributes))
 
     def __add__(self, other: Some) -> Array:
@@ -143,14 +143,14 @@ class Array:
         return part.reshape(*shape)
 
     def reshape(self, *shape: int) -> Array:
-        """In C order; -1: what is left."""
+        """Reshape in C order; -1: the remaining size."""
         if -1 in shape:
             rest = math.prod(d for d in shape if d >= 0)
             shape = tuple(self.size // rest if d < 0 else d for d in shape)
         return self if shape == self.shape else self.op("reshape", shape=list(shape))
 
     def matrix(self, leading: int) -> Array:
-        """A matrix: the first `leading` dimensions are its rows, the others its columns. Any of them may be empty."""
+        """Return a matrix: the first `leading` dimensions are its rows, the others its columns. Any of them may be empty."""
         return self.reshape(math.prod(self.shape[:leading]), math.prod(self.shape[leading:]))
 
     def transpose(self, *order: int) -> Array:
@@ -194,7 +194,7 @@ def select(condition: Array, a: Some, b: Some) -> Array:
 
 
 def concat(parts: Sequence[Array], axis: int = 0) -> Array:
-    """`numpy.concatenate`, without the empty ones of several."""
+    """`numpy.concatenate`, which skips empty arrays."""
     kept = [p for p in parts if p.shape[axis]] or list(parts[:1])
     dtype = np.result_type(*(p.dtype for p in parts))
     s = parts[0].s
@@ -222,12 +222,12 @@ def iota(s: Expansion, size: int) -> Array:
 
 
 def take(x: Array, indices: Array, axis: int = 0) -> Array:
-    """`numpy.take` with indices that are not negative."""
+    """`numpy.take` with non-negative indices."""
     return x.op("gather", indices, axis=axis % x.ndim)
 
 
 def take_along(x: Array, indices: Array, axis: int) -> Array:
-    """`numpy.take_along_axis` with indices that are not negative; the other dimensions are x's."""
+    """`numpy.take_along_axis` with non-negative indices; the other dimensions are x's."""
     x, indices = x.moved(axis, -1), indices.moved(axis, -1)
     rows, columns = math.prod(x.shape[:-1]), x.shape[-1]
     if not columns:

@@ -55,20 +55,20 @@ FAMILIES: Mapping[str, str] = {
         fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2
         fft.rfftn""",
 }
-"""Functions that compute their result and nothing else: no file, no code of others, no change of an operand; by what they do.
+"""Functions without side effects, grouped by purpose: they access no file, run no foreign code and change no operand.
 
-Ufuncs come beside them.
+Ufuncs are listed separately.
 """
 _NAMES = frozenset(name for names in FAMILIES.values() for name in names.split())
 _METHODS = ("reduce", "accumulate", "reduceat", "outer")
 _CHANGING = frozenset({"overwrite_input", "copy", "subok", "signature", "like"})
-"""Arguments that let a function write into its operands, or that no program needs."""
+"""Excluded arguments: they let a function write into its operands, or no program needs them."""
 _MAX_TEXT = 4096
 
 
 @dataclass(frozen=True)
 class CallOperand:
-    """One of the operation's operands, where it stands among the call's arguments."""
+    """One of the operation's operands, as an argument of the call."""
 
     index: int
 
@@ -111,7 +111,7 @@ class LibraryCall:
 
     @staticmethod
     def parse(text: str) -> LibraryCall:
-        """The call of its text. Raises InferenceError for any other text, and for functions that a program may not call."""
+        """Parse the text of a call. Raises InferenceError for any other text, and for functions that a program may not call."""
         return _parsed(text)
 
     def run(self, operands: Sequence[Any]) -> Any:
@@ -133,7 +133,7 @@ class LibraryCall:
             raise IndexError("cannot take from an empty axis")
 
     def bound(self) -> Mapping[str, CallArgument]:
-        """The arguments by the function's own names for them. Raises InferenceError where they do not fit."""
+        """Return the arguments by the function's parameter names. Raises InferenceError if they do not fit."""
         try:
             given = inspect.signature(_function(self.function)).bind(*self.arguments, **dict(self.keywords)).arguments
         except TypeError as error:
@@ -141,7 +141,7 @@ class LibraryCall:
         return {**{k: v for k, v in given.items() if k != "kwargs"}, **given.get("kwargs", {})}
 
     def check(self, operands: int) -> None:
-        """Raises InferenceError unless it has so many operands, and only arguments that leave them as they are."""
+        """Raises InferenceError unless it has so many operands, and only arguments that do not change them."""
         used = sorted({i for a in (*self.arguments, *(v for _, v in self.keywords)) for i in _operands(a)})
         if used != list(range(operands)):
             raise InferenceError(f"{self} of {operands} operands")
@@ -167,7 +167,7 @@ def _words(value: CallArgument) -> str:
         case CallOperand():
             return f"x{value.index}"
         case float():
-            return repr(value)  # inf and nan are names of the text
+            return repr(value)  # the text may contain inf and nan
         case tuple():
             return f"({', '.join(map(_words, value))}{',' * (len(value) == 1)})"
         case list():
@@ -209,7 +209,7 @@ def _parsed(text: str) -> LibraryCall:
     if len(text) > _MAX_TEXT:
         raise InferenceError(f"a call of NumPy of {len(text)} characters")
     try:
-        with warnings.catch_warnings():  # of odd text the parser warns
+        with warnings.catch_warnings():  # the parser warns about unusual text
             warnings.simplefilter("ignore")
             node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""Functions of elements that are no ufuncs, as sequences of operations."""
+"""Elementwise functions that are not ufuncs, as sequences of operations."""
 
 from __future__ import annotations
 
@@ -44,4 +44,4 @@ RULES: Mapping[str, Callable[..., Any]] = {
     "angle": _angle,
     "real_if_close": lambda _s, a, **_tol: a,
 }
-"""Function -> its sequence, of arguments by NumPy's names."""
+"""Function -> its sequence, given the arguments by NumPy's names."""

@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions as sequences of operations, for targets that cannot call NumPy: one rule a function."""
+"""Calls of NumPy's functions as sequences of operations, for targets that cannot call NumPy: one rule per function."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of
 
 RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RULES, **series.RULES}
-"""Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
+"""Function -> rule that returns its arrays, given the expansion and its arguments by name. Ufuncs have their own rules."""
 
 
 _ARRAYS = frozenset({"a", "b", "x", "y", "x1", "x2", "m", "f", "ary", "element", "weights", "where", "mean", "sorter"})
 """Parameters that are arrays; a list is taken as one."""
 _AS_OUT = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
-"""Functions that compute in the dtype of what takes their result."""
+"""Functions that compute in the dtype of the array that receives their result."""
 
 
 def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSAValue | None:
-    """The operation's result; None for a call that no rule knows. Raises InferenceError for unknown dimensions."""
+    """Return the operation's result; None for a call without a rule. Raises InferenceError for unknown dimensions."""
     call = LibraryCall.parse(attributes["call"])
     arrays = [Array(s, v) for v in op.operands]
     rule = RULES.get(call.function)

@@ -1,4 +1,4 @@
-"""Types of what NumPy's functions give: NumPy's own answer for examples of the operands' types."""
+"""Types of the results of NumPy's functions: NumPy's own answer for examples of the operands' types."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SIZED = """
     histogram histogram2d histogram_bin_edges insert linalg.matrix_power linspace pad
     polyder polyfit polyint repeat resize tile unpackbits unravel_index vander"""
 _LARGE = frozenset(_SIZED.split())
-"""Functions whose numbers say how large the result, or how long the way to it, is."""
+"""Functions whose numeric arguments determine the size of the result or the computing time."""
 _MOST = 1 << 26
 
 
 class CallError(InferenceError):
-    """NumPy refuses the operands. refusal: what it raises."""
+    """NumPy refuses the operands. refusal: the exception that it raises."""
 
     def __init__(self, message: str, refusal: Exception) -> None:
         super().__init__(message)
@@ -38,7 +38,8 @@ class CallError(InferenceError):
 class ResultLeaf:
     """One array of a call's result.
 
-    shape: UNKNOWN where values decide. scalar: a NumPy scalar or a Python number. shares: the operand whose memory it may be.
+    shape: UNKNOWN for dimensions that depend on values. scalar: a NumPy scalar or a Python number. shares: the operand whose memory
+    it may share.
     """
 
     shape: tuple[int, ...]
@@ -48,9 +49,9 @@ class ResultLeaf:
 
 
 def results(text: str, operands: Sequence[Attribute]) -> Any:
-    """The structure of a call's result: a `ResultLeaf`, or a tuple or list of them (as NumPy gives it).
+    """Return the structure of a call's result: a `ResultLeaf`, or a tuple or list of them (as NumPy returns it).
 
-    Raises InferenceError where NumPy refuses such operands, and for dtypes that fleet does not carry or that values decide.
+    Raises InferenceError if NumPy refuses such operands, or if a dtype is not supported or depends on values.
     """
     for type_ in operands:
         if not is_tensor(type_):
@@ -65,16 +66,16 @@ def results(text: str, operands: Sequence[Attribute]) -> Any:
 
 _Types: TypeAlias = tuple[tuple[tuple[int, ...], np.dtype], ...]
 _SMALL = 1 << 12
-"""Elements up to which the operands themselves are the examples."""
+"""Up to this many elements the operands' own shapes are used as examples."""
 _KEPT = 16
 """Dimensions up to this size keep their value in examples (three coordinates, four channels)."""
 _WORK = 1 << 24
-"""Product of all dimensions up to which the operands' own sizes may be the examples'."""
+"""Up to this product of all dimensions the operands' own sizes may be used in examples."""
 _STAND_INS: tuple[int, ...] = (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 _SMALL_STAND_INS: tuple[int, ...] = (3, 4, 6, 5, 7, 8)
-"""Used if the larger ones make more than `_EXAMPLE` elements."""
+"""Used if the larger stand-ins give more than `_EXAMPLE` elements."""
 _EXAMPLE = 1 << 13
-"""Elements of operands up to which no call makes more than memory holds: outer products have their square."""
+"""Up to this many elements of operands no call exceeds memory: an outer product has the square."""
 
 
 @lru_cache(maxsize=4096)
@@ -89,7 +90,7 @@ def _inferred(text: str, types: _Types) -> Any:
 
 
 def _check_work(call: LibraryCall, types: _Types) -> None:
-    """Refuses calls whose numbers alone would exhaust memory or time."""
+    """Refuse calls whose numeric arguments alone would exhaust memory or time."""
     if call.function not in _LARGE:
         return
     size = math.prod(max(1, abs(d)) for shape, _ in types for d in shape)
@@ -104,7 +105,10 @@ def _padded(types: _Types, numbers: Sequence[int]) -> int:
 
 
 def _structure(call: LibraryCall, types: _Types) -> Any:
-    """The result's structure. Large and unknown dimensions get stand-ins, twice: what is equal to them both times is that one."""
+    """Return the result's structure.
+
+    Large and unknown dimensions get stand-in sizes, twice: a result dimension that equals the same stand-in both times is that
+    dimension."""
     sizes = sorted({d for shape, _ in types for d in shape if d > _KEPT or d == UNKNOWN})
     elements = sum(math.prod(shape) for shape, _ in types)
     if UNKNOWN not in sizes and elements <= _SMALL:
@@ -147,7 +151,7 @@ def _elements(types: _Types, maps: Sequence[Mapping[int, int]]) -> int:
 
 
 def _compares(call: LibraryCall) -> bool:
-    """Return whether its numbers may be larger or smaller than a dimension, so that stand-ins could hide what happens there."""
+    """Return whether its numbers may be larger or smaller than a dimension, so that stand-ins could hide the effect."""
     return any(abs(n) > _KEPT for n in call.numbers())
 
 
@@ -180,18 +184,18 @@ def _rebuilt(like: Any, parts: Sequence[Any]) -> Any:
 
 
 def _example_results(call: LibraryCall, types: _Types) -> Any:
-    """The structure that NumPy gives for several examples; dimensions in which they differ are the values' business."""
+    """Return NumPy's structure for several examples; dimensions in which they differ depend on values."""
     found: list[Any] = []
     problem: Exception | None = None
     for kind in ("ramp", "ones", "unit", "random", "zeros"):
-        if kind == "zeros" and found:  # where no other index is inside; to LAPACK they make no sense, and it prints
+        if kind == "zeros" and found:  # only if no other index is valid; LAPACK rejects them with a printed message
             break
         arrays = [_example(kind, i, shape, dtype) for i, (shape, dtype) in enumerate(types)]
         try:
             found.append(_leaves(call.run(arrays), arrays))
         except InferenceError:
             raise
-        except Exception as error:  # NumPy's functions raise what their own Python raises
+        except Exception as error:  # NumPy's functions may raise any Python exception
             problem = problem or error
     if not found:
         assert problem is not None
@@ -231,7 +235,7 @@ def _example(kind: str, number: int, shape: tuple[int, ...], dtype: np.dtype) ->
         case "zeros":
             return np.zeros(shape, dtype)
         case "ones":
-            return np.ones(shape, dtype, order="F")  # what is a view may depend on it
+            return np.ones(shape, dtype, order="F")  # whether the result is a view may depend on it
         case "unit" if len(shape) > 1:
             return np.array(np.broadcast_to(np.eye(shape[-2], shape[-1]), shape), dtype)
         case "random":

@@ -1,8 +1,8 @@
-"""Functions that move elements, as sequences of operations: where each element comes from is NumPy's own answer.
+"""Functions that move elements, as sequences of operations; NumPy itself determines where each element comes from.
 
-The function runs on arrays of complex numbers whose imaginary parts are the elements' places. The result says of every element
-its place, or, as a real number, what stands there instead. It is cut into boxes in which places are an affine function of the
-index; each box is a part of the operands, and the boxes are joined.
+The function runs on arrays of complex numbers whose imaginary parts are the positions of the elements. Each element of the result
+gives its source position, or, as a real number, the value that fills it. The result is cut into boxes in which positions are an
+affine function of the index; each box is a part of the operands, and the boxes are joined.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MOVING = frozenset(_NAMES.split())
 _PADS = frozenset({"constant", "edge", "reflect", "symmetric", "wrap"})
 _MODES = frozenset({"constant", "wrap", "clip", "raise"})
 _MOVED = frozenset({"A", "x", "arys", "arrays", "arr", "values", "a", "m", "array", "tup", "ary", "args", "v", "constant_values"})
-"""Parameters whose elements are moved; an operand as any other one decides where to, which only the run knows."""
+"""Parameters whose elements are moved; an operand as another parameter would decide the positions, which only the run knows."""
 _MOST_BOXES = 256
 _MOST_ELEMENTS = 1 << 20
 
 
 def moves(call: LibraryCall, operands: Sequence[Array]) -> bool:
-    """Return whether the call moves elements, to places that its numbers decide."""
+    """Return whether the call moves elements, to positions that depend only on its numbers."""
     if call.function not in MOVING or sum(o.size for o in operands) > _MOST_ELEMENTS:
         return False
     given: Mapping[str, Any] = call.bound()
@@ -51,7 +51,7 @@ def _holds_operand(value: Any) -> bool:
 
 
 def moved(s: Expansion, call: LibraryCall, operands: Sequence[Array], dtype: np.dtype, output: int) -> Array:
-    """One array of the call's result, in `dtype`. Raises InferenceError where places are too many to say one by one."""
+    """Return one array of the call's result, in `dtype`. Raises InferenceError if there are too many separate positions."""
     starts = np.cumsum([0, *(o.size for o in operands)])
     places = [(1j * np.arange(first + 1, first + o.size + 1)).reshape(o.shape) for first, o in zip(starts, operands, strict=False)]
     found = _flat(LibraryCall(call.function, call.arguments, tuple((k, v) for k, v in call.keywords if k != "dtype")).run(places))[
@@ -71,7 +71,7 @@ class _Boxes:
         self.left = _MOST_BOXES
 
     def of(self, found: Any) -> Array:
-        """An array of places, at most so many boxes."""
+        """Build the array for some positions, with at most so many boxes."""
         self.left -= 1
         if self.left < 0:
             raise InferenceError(f"elements from more than {_MOST_BOXES} places")
@@ -93,7 +93,7 @@ class _Boxes:
         return filled(self.s, shape, int(value) if whole else value, self.row.dtype)
 
     def _part(self, places: np.ndarray) -> Array | None:
-        """Elements at affine places; None for others."""
+        """Return elements at affine positions; None if they are not affine."""
         first = int(places.reshape(-1)[0])
         strides = [int(np.take(places, 1, d).reshape(-1)[0]) - first if n > 1 else 0 for d, n in enumerate(places.shape)]
         grids = [s * np.arange(n).reshape(-1, *[1] * (places.ndim - d - 1))
@@ -113,7 +113,7 @@ class _Boxes:
 
 
 def _cut(found: np.ndarray, own: np.ndarray) -> tuple[int, int]:
-    """The axis and place where a row of boxes ends: the cut that comes last before places go on in another way."""
+    """Return the axis and index at which a row of boxes ends: the last cut before positions follow another rule."""
     best = (-1, 0)
     for axis, size in enumerate(found.shape):
         if size < 2:

@@ -233,7 +233,7 @@ def _round(_s: Expansion, a: Array, decimals: int = 0) -> Array:
     if a.dtype.kind in "iu":
         if decimals >= 0:
             return a
-        wide = a.astype(np.float64)  # as NumPy has it: divided, rounded to even, multiplied
+        wide = a.astype(np.float64)  # as in NumPy: divided, rounded to even, multiplied
         return ((wide / float(scale)).op("rint") * float(scale)).astype(a.dtype)
     if not decimals:
         return a.op("rint")

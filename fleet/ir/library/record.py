@@ -1,4 +1,4 @@
-"""The operation that calls NumPy's own function: for what has no sequence of operations whose bits are NumPy's."""
+"""The operation that calls NumPy's own function: for calls without a sequence of operations that gives NumPy's bits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NumpyOp(ValueOp):
 
     @classmethod
     def leaf(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> ResultLeaf:
-        """The array that the operation gives. Raises InferenceError as `results` does."""
+        """Return the description of the operation's array. Raises InferenceError as `results` does."""
         found = list(_flat(results(attributes["call"], operands)))
         if not 0 <= (place := int(attributes.get("output") or 0)) < len(found):
             raise InferenceError(f"array {place} of {attributes['call']}, which gives {len(found)}")
@@ -51,7 +51,7 @@ class NumpyOp(ValueOp):
 
 
 def name_of(op: Operation) -> str:
-    """Return an operation's name in messages: "fleet.add", or of a call the function ("numpy.linalg.inv")."""
+    """Return an operation's name for messages: "fleet.add", or for a call the function ("numpy.linalg.inv")."""
     return f"numpy.{LibraryCall.parse(op.call.data).function}" if isinstance(op, NumpyOp) else op.name
 
 

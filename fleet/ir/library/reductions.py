@@ -1,4 +1,4 @@
-"""Reductions with `dtype`, `where`, `initial` and NaNs left out, running products, quantiles: as sequences of operations."""
+"""Reductions with `dtype`, `where`, `initial` and ignored NaNs, running products, quantiles: as sequences of operations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _count(x: Array, axes: list[int]) -> int:
 
 
 def _kept(x: Array, like: Array) -> Array:
-    """A mask or weights as one of the array's shape."""
+    """Broadcast a mask or weights to the array's shape."""
     return x.broadcast(*like.shape)
 
 
@@ -35,7 +35,7 @@ def _seen(a: Array, where: Any, neutral: float) -> Array:
 
 
 def _accumulating(a: Array, name: str, dtype: Any) -> Array:
-    """In the dtype in which NumPy adds and multiplies."""
+    """Cast to the dtype in which NumPy adds and multiplies."""
     function: Callable[..., Any] = {"reduce_sum": np.sum, "reduce_prod": np.prod}[name]
     return a.astype(dtype or function(np.ones(1, a.dtype)).dtype)
 
@@ -234,7 +234,7 @@ def _quantiles(a: Array, q: Any, axis: Any, method: str, keepdims: bool, skip: b
         place = (count - 1.0) * float(number)
         low = place.op("floor").op("maximum", 0.0)
         between = method in ("linear", "midpoint")
-        # The next element, also where the place is an element's own: beside an infinity even 0 of the distance is NaN.
+        # The next element is needed even at an exact position: next to an infinity, 0 times the distance is NaN.
         high = ((low + 1.0).op("minimum", count - 1.0) if between else place.op("ceil")).op("maximum", 0.0)
         below, above = (take_along(ordered, p.astype(np.int64), -1).astype(wide) for p in (low, high))
         part = place - low

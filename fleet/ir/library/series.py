@@ -91,7 +91,7 @@ def _trapezoid(s: Expansion, y: Array, x: Any = None, dx: float = 1.0, axis: int
 
 
 def _correlated(s: Expansion, a: Array, v: Array, mode: str) -> Array:
-    """Sums of products of `v` with every place of the longer `a`: windows of that as rows of a matrix."""
+    """Sums of products of `v` with every window of the longer `a`; the windows are the rows of a matrix."""
     dtype = np.result_type(a.dtype, v.dtype)
     a, v = a.astype(dtype), v.astype(dtype)
     n, m = a.size, v.size
@@ -118,7 +118,7 @@ def _correlate(s: Expansion, a: Any, v: Any, mode: str = "valid") -> Array:
 
 
 def places_among(sorted_: Array, values: Array, *, right: bool) -> Array:
-    """`numpy.searchsorted`: how many are less (or equal). A NaN comes after all numbers."""
+    """`numpy.searchsorted`: the count of elements that are less (or equal). NaN sorts after all numbers."""
     row, column = sorted_.reshape(*[1] * values.ndim, sorted_.size), values[..., None]
     before = row <= column if right else row < column
     if values.dtype.kind == "f" or sorted_.dtype.kind == "f":
@@ -176,7 +176,7 @@ def _unwrap(s: Expansion, p: Array, discont: Any = None, axis: int = -1, *, peri
 
 
 def _histogram(s: Expansion, a: Array, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> list[Array]:
-    """Counts between edges; the last one counts what is equal to it."""
+    """Counts between edges; the last bin includes its right edge."""
     x = a.reshape(a.size)
     edges = _edges(s, a, bins, range)
     if isinstance(weights, Array):
@@ -301,4 +301,4 @@ RULES: Mapping[str, Callable[..., Any]] = {
     "polyder": _polyder, "polyint": _polyint, "polyadd": _polysum("add"), "polysub": _polysum("sub"),
     "polymul": _polymul, "vander": _vander,
 }  # fmt: skip
-"""Function -> its sequence, of arguments by NumPy's names."""
+"""Function -> its sequence, given the arguments by NumPy's names."""

@@ -1,4 +1,4 @@
-"""Ufuncs as sequences of operations: with `dtype`, `out` and `where`, their reductions, and those that have no operation."""
+"""Ufuncs as sequences of operations: with `dtype`, `out` and `where`, their reductions, and ufuncs without their own operation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPERATIONS: Mapping[str, str] = {
     for op in (getattr(module, name) for name in module.__all__)
     if issubclass(op, ElementwiseOp) and isinstance(op.NUMPY, np.ufunc)
 }
-"""NumPy's name -> the operation of it."""
+"""NumPy's name -> the operation."""
 _REDUCTIONS: Mapping[str, str] = {
     "add": "reduce_sum", "multiply": "reduce_prod", "maximum": "reduce_max", "minimum": "reduce_min", "fmax": "nan_max",
     "fmin": "nan_min", "logical_and": "reduce_all", "logical_or": "reduce_any",
@@ -42,14 +42,14 @@ def _logaddexp2(a: Array, b: Array) -> Array:
 
 
 def _ldexp(x: Array, n: Array) -> Array:
-    """In two steps, so that no power of two leaves the range where the result does not."""
+    """In two steps, so that no power of two overflows unless the result does."""
     half = n.astype(x.dtype) * 0.5
     first = half.op("floor")
     return x * first.op("exp2") * (n.astype(x.dtype) - first).op("exp2")
 
 
 def _reciprocal(x: Array) -> Array:
-    """Return 1 / x; for integers rounded towards zero, and of 0 what the processor casts an infinity to."""
+    """Return 1 / x; for integers rounded towards zero, and for 0 the processor's cast of an infinity."""
     if x.dtype.kind == "f":
         return 1.0 / x
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -108,7 +108,7 @@ UFUNCS = frozenset(n for n, v in vars(np).items() if getattr(v, "__name__", "") 
 
 
 def ufunc(call: LibraryCall, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """The call's arrays; None for a ufunc without a sequence. Raises InferenceError for arguments that no rule knows."""
+    """Return the call's arrays; None for a ufunc without a sequence. Raises InferenceError for arguments without a rule."""
     name, _, method = call.function.partition(".")
     function = getattr(np, name, None)
     if not isinstance(function, np.ufunc):
@@ -199,7 +199,7 @@ _MOST_STEPS = 256
 
 
 def _pieces(name: str, x: Array, axis: int) -> Array | None:
-    """A reduction one after the other along an axis."""
+    """A sequential reduction along an axis."""
     size = x.shape[axis]
     if not size or size > _MOST_STEPS:
         return None
@@ -224,7 +224,7 @@ def _accumulated(name: str, x: Array, axis: int) -> Array | None:
 
 
 def scan(x: Array, axis: int, operation: str) -> Array:
-    """Running products, maxima or minima in a number of steps that is the logarithm of the size."""
+    """Running products, maxima or minima, in a number of steps logarithmic in the size."""
     axis %= x.ndim
     step = 1
     while step < x.shape[axis]:

@@ -1,1 +1,1 @@
-"""The operations of the dialect `fleet`, one module a family; `fleet.ir.dialect` registers them."""
+"""The operations of the dialect `fleet`, one module per family; `fleet.ir.dialect` registers them."""

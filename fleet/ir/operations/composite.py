@@ -1,4 +1,4 @@
-"""Operations that stand for several: what raising finds in a program, and what an ONNX file has as one node (Softmax).
+"""Composites, operations that stand for several: found by raising in a program, or a single node of an ONNX file (Softmax).
 
 A composite carries the `id` of the last operation that it replaces, so that traces still align there, and `covers`: the
 ids of all operations that it replaces. What each computes is defined by `fleet.ir.expand`: its textbook sequence in
@@ -43,7 +43,7 @@ class CompositeOp(ValueOp, ABC):
     covers = opt_prop_def(ArrayAttr)
 
     def cover(self, ids: Sequence[str]) -> None:
-        """Notes which operations this one replaces, in program order; the last is the one whose `id` it carries."""
+        """Record which operations this one replaces, in program order; it carries the `id` of the last."""
         self.properties["covers"] = ArrayAttr([StringAttr(i) for i in ids])
 
 
@@ -58,7 +58,7 @@ def covered_ids(op: FleetOp) -> tuple[str, ...]:
 def entering(operations: Iterable[FleetOp], of: Iterable[FleetOp]) -> dict[str, tuple[str, ...]]:
     """Return id of every composite -> ids of the operations of the program before raising (`of`) whose results enter it.
 
-    What raising put in between (a reshape of all heads) counts as part of the composite. Arguments are left out.
+    Operations that raising inserted (a reshape of all heads) count as part of the composite. Arguments are omitted.
     """
     known = {op_id(op) for op in of}
     return {op_id(op): tuple(dict.fromkeys(_entering(op, known))) for op in operations if isinstance(op, CompositeOp)}
@@ -231,7 +231,7 @@ class LinearOp(CompositeOp):
 
     @classmethod
     def completed(cls, attributes: Attributes, operands: int) -> Attributes:
-        """A third operand is a bias where nothing else is said."""
+        """A third operand is a bias by default."""
         found = {**cls.DEFAULTS, **attributes}
         return {"bias": operands == 3 + found["residual"], **found}
 

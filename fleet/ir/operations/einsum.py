@@ -1,7 +1,7 @@
-"""Einsum subscripts: the explicit form that the IR keeps, and the shape they give.
+"""Einsum subscripts: the explicit form that the IR stores, and the resulting shape.
 
-`canonical` turns what NumPy takes (implicit outputs, blanks, `...`) into explicit letters, as numpy.einsum defines them:
-the letters that occur once, in alphabetical order, behind the dimensions that `...` stands for.
+`canonical` converts NumPy's forms (implicit outputs, blanks, `...`) to explicit letters, as numpy.einsum defines them:
+the letters that occur once, in alphabetical order, after the dimensions of `...`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _EXPLICIT = re.compile(r"[a-zA-Z]*(?:,[a-zA-Z]*)*->[a-zA-Z]*")
 
 
 def canonical(subscripts: str, ranks: Sequence[int]) -> str:
-    """The explicit form for operands of these ranks. Raises InferenceError for what NumPy would not take."""
+    """Return the explicit form for operands of these ranks. Raises InferenceError if NumPy would not accept the subscripts."""
     text = "".join(subscripts.split())
     left, arrow, right = text.partition("->")
     terms = left.split(",")
@@ -42,9 +42,9 @@ def canonical(subscripts: str, ranks: Sequence[int]) -> str:
 
 
 def result_shape(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape of the result. Raises InferenceError. A dimension of 1 stretches beside another array's.
+    """Return the shape of the result. Raises InferenceError. A dimension of 1 broadcasts to another array's.
 
-    Not beside its own array's: NumPy refuses a diagonal of (1, 3), and reads what is not there of (0, 1).
+    It does not broadcast within one array: NumPy refuses a diagonal of (1, 3), and reads out of bounds for (0, 1).
     """
     if not _EXPLICIT.fullmatch(subscripts):
         raise InferenceError(f'einsum "{subscripts}": expected letters, commas and one "->"')

@@ -1,4 +1,4 @@
-"""Elementwise operations: they broadcast as NumPy does, and give the dtypes that NumPy 2 gives."""
+"""Elementwise operations, with NumPy's broadcasting and NumPy 2's result dtypes."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ class PowOp(BinaryOp):
     PYTHON: ClassVar = operator.pow
 
     def is_root(self, exponent: float | None) -> bool:
-        """Return whether NumPy computes square roots: of an array of float32 or float64 to one exponent of 0.5 for all elements.
+        """Return whether NumPy computes square roots: for an array of float32 or float64 with the single exponent 0.5.
 
-        Roots of -inf are NaN, its powers inf. exponent: the one that is known, else None.
+        The root of -inf is NaN, its power inf. exponent: its value if known, else None.
         """
         base, power = (shape_of(v.type) for v in self.operands)
         dtype = numpy_dtype(self.results[0].type)
@@ -369,14 +369,14 @@ class CastOp(UnaryOp, TypedOp):
     @classmethod
     def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         target = np.dtype(attributes["dtype"])
-        # NumPy drops the imaginary part with a warning; of truth values it counts.
+        # NumPy drops the imaginary part with a warning; in a cast to bool it counts.
         operand = operands[0].real if operands[0].dtype.kind == "c" and target.kind in "iuf" else operands[0]
         return operand.astype(target)
 
 
 @irdl_op_definition
 class WhereOp(ElementwiseOp):
-    """`numpy.where(condition, lhs, rhs)`; a condition that is no truth value counts as one where it is not zero."""
+    """`numpy.where(condition, lhs, rhs)`; a condition that is not boolean counts as true if it is not zero."""
 
     name = "fleet.where"
     condition = operand_def()
@@ -387,6 +387,6 @@ class WhereOp(ElementwiseOp):
 
     @classmethod
     def compute_types(cls, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
-        """The condition stays what it is."""
+        """The condition keeps its dtype."""
         dtype = common_dtype(operands[1:])
         return numpy_dtype(operands[0]), dtype, dtype, dtype

@@ -1,4 +1,4 @@
-"""NumPy's functions that a target may compute as a sequence of other operations (`fleet.ir.expand`).
+"""NumPy's functions that targets may compute as a sequence of other operations (`fleet.ir.expand`).
 
 The VM calls NumPy's function itself, so that every bit is NumPy's.
 """
@@ -112,7 +112,7 @@ class FminOp(BinaryOp, CompositeOp):
 
 @irdl_op_definition
 class ClipOp(ElementwiseOp, CompositeOp):
-    """`numpy.clip(operand, low, high)`: which of 0.0 and -0.0 stays is NumPy's choice."""
+    """`numpy.clip(operand, low, high)`: NumPy chooses between 0.0 and -0.0."""
 
     name = "fleet.clip"
     NUMPY: ClassVar = np.clip
@@ -124,7 +124,7 @@ class ClipOp(ElementwiseOp, CompositeOp):
 
 @irdl_op_definition
 class NanMaxOp(ReduceOp, CompositeOp):
-    """`numpy.nanmax`: NaN where there is nothing else."""
+    """`numpy.nanmax`: NaN if all elements are NaN."""
 
     name = "fleet.nan_max"
     NUMPY: ClassVar = np.nanmax
@@ -133,7 +133,7 @@ class NanMaxOp(ReduceOp, CompositeOp):
 
 @irdl_op_definition
 class NanMinOp(ReduceOp, CompositeOp):
-    """`numpy.nanmin`: NaN where there is nothing else."""
+    """`numpy.nanmin`: NaN if all elements are NaN."""
 
     name = "fleet.nan_min"
     NUMPY: ClassVar = np.nanmin

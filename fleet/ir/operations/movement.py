@@ -1,4 +1,4 @@
-"""Operations that move data without computing, and the one that asks for a size."""
+"""Operations that move data without computing, and `dim`, which returns a size."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TransposeOp(ValueOp):
 
 @irdl_op_definition
 class ReshapeOp(ShapedOp):
-    """The new shape is the result's; one unknown dimension takes what is left."""
+    """The new shape is the result's; one unknown dimension takes the remaining size."""
 
     name = "fleet.reshape"
     operand = operand_def()
@@ -95,9 +95,9 @@ class BroadcastToOp(ShapedOp):
 
 @irdl_op_definition
 class SliceOp(ValueOp):
-    """`start` and `size` for every dimension, as the seeds' slice hint has them; element i of a dimension is start + i * step.
+    """`start` and `size` for every dimension, as in the seeds' slice hint; element i of a dimension is start + i * step.
 
-    `step` may be missing (all 1) and may be negative. Of an unknown dimension, a negative start counts from its end and
+    `step` may be missing (all 1) and may be negative. In an unknown dimension, a negative start counts from its end and
     size -1 takes everything from start on, in the step's direction.
     """
 
@@ -142,7 +142,7 @@ def _inside(start: int, size: int, step: int, dimension: int) -> bool:
 
 @irdl_op_definition
 class GatherOp(ValueOp):
-    """`numpy.take(lhs, rhs, axis)` with an integer array `rhs`; the axis is 0 where it is missing (`lhs[rhs]`)."""
+    """`numpy.take(lhs, rhs, axis)` with an integer array `rhs`; the axis defaults to 0 (`lhs[rhs]`)."""
 
     name = "fleet.gather"
     lhs = operand_def()
@@ -174,9 +174,9 @@ _COMBINED: Mapping[str, np.ufunc | None] = {
 
 @irdl_op_definition
 class ScatterOp(ValueOp):
-    """`operand` with the rows of `updates` put at `operand[indices]`, or combined into them, in their order.
+    """`operand` with the rows of `updates` written to `operand[indices]`, or combined with them, in order.
 
-    `indices` is [k], `updates` [k, ...] of the operand's rows; `reduction` is "none" (the last one stays), "add", "mul", "max" or
+    `indices` is [k], `updates` [k, ...] of the operand's rows; `reduction` is "none" (the last one wins), "add", "mul", "max" or
     "min". Negative indices count from the end.
     """
 

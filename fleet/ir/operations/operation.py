@@ -1,12 +1,12 @@
-"""Base classes of the operations of the dialect `fleet`: identity, record, and the usual shapes.
+"""Base classes of the operations of the dialect `fleet`: identity, definition, and the usual shapes.
 
 Every operation carries
   `id`   unique in the function, stable for the same source: the key by which traces are aligned ("h1", "mul.7");
-  `var`  the Python variable that the result is bound to, where there is one (the `cpython` oracle aligns by it);
+  `var`  the Python variable that the result is bound to, if any (the `cpython` oracle aligns by it);
   `at`   "file.py:12:4", the place in the source.
 
-An operation's class is its record: operands and properties, NumPy's function, the type of the result, and a line on it for
-docs/ir.md. Targets keep tables of their own, keyed by the class.
+The class of an operation defines it: operands and properties, NumPy's function, the type of the result, and a line on it for
+docs/ir.md. Targets have their own tables, keyed by the class.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 DEVICE = "device"
-"""The attribute with the device that the source wants for an operation (`fleet.device`); most have none."""
+"""The attribute with the device that the source requests for an operation (`fleet.device`); most have none."""
 
 
 def axes_attr(values: Sequence[int]) -> DenseArrayBase:
@@ -76,19 +76,19 @@ _FROM_PYTHON: Mapping[object, Callable[[Any], Attribute]] = {
     BaseAttr(FloatAttr): lambda v: FloatAttr(float(v), f64),
     BaseAttr(StringAttr): StringAttr,
 }
-"""By the constraint of a property; what is not listed is a truth value."""
+"""Keyed by the constraint of a property; constraints not listed are booleans."""
 
 
 class FleetOp(IRDLOperation, ABC):
-    """Base of all operations of the dialect: the identity that traces and reports use, and what a record has.
+    """Base of all operations of the dialect: the identity that traces and reports use, and the parts of a definition.
 
-    A class states what it has of these:
+    A class may declare:
         NUMPY: NumPy's function of the operands.
-        LIKE: where NumPy has no such function, one that promotes as this operation does.
-        PYTHON: Python's operator. Of Python numbers it gives a Python number; all else gives a NumPy scalar.
+        LIKE: if NumPy has no such function, one with the same promotion.
+        PYTHON: Python's operator. Applied to Python numbers it gives a Python number, otherwise a NumPy scalar.
         RESULT: the result's type in words.
-        DEFAULTS: attributes that whoever makes the operation may leave out.
-        UNWRITTEN: optional property -> the number that it does not store: a property that has no other is left out.
+        DEFAULTS: attributes that may be omitted when the operation is created.
+        UNWRITTEN: optional property -> the default value, for which the property is not stored.
     """
 
     id = opt_prop_def(StringAttr)
@@ -103,7 +103,7 @@ class FleetOp(IRDLOperation, ABC):
     UNWRITTEN: ClassVar[Mapping[str, int]] = {}
 
     def __init__(self, operands: Sequence[SSAValue | Operation], result: Attribute, **attributes: Any) -> None:
-        """The operation, in no block. attributes: as in `infer`; what is no property is in `result`, and dropped."""
+        """Create the operation outside any block. attributes: as in `infer`; those that are not properties are dropped."""
         Operation.__init__(
             self,
             operands=[v if isinstance(v, SSAValue) else v.results[0] for v in operands],
@@ -113,15 +113,15 @@ class FleetOp(IRDLOperation, ABC):
 
     @classmethod
     def completed(cls, attributes: Attributes, operands: int) -> Attributes:
-        """The attributes with what may be left out of them, for so many operands."""
+        """Return the attributes with defaults filled in, for so many operands."""
         return {**cls.DEFAULTS, **attributes} if cls.DEFAULTS else attributes
 
     @classmethod
     def infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
-        """The type of the result for operands of these types.
+        """Return the type of the result for operands of these types.
 
-        attributes: properties as plain Python values; shape (reshape, broadcast_to) and dtype (cast) for what the dialect keeps in
-        the result's type; bias and residual (linear) for which optional operands there are.
+        attributes: properties as plain Python values; shape (reshape, broadcast_to) and dtype (cast), which the dialect stores in
+        the result's type; bias and residual (linear), which optional operands are present.
         Raises InferenceError if they do not fit, or for more than `MAX_ELEMENTS`.
         """
         result = cls._infer(operands, attributes)
@@ -134,12 +134,12 @@ class FleetOp(IRDLOperation, ABC):
 
     @classmethod
     def result_words(cls) -> str:
-        """The type of the result in words, for docs/ir.md."""
+        """Return the type of the result in words, for docs/ir.md."""
         return cls.RESULT
 
     @classmethod
     def compute_types(cls, operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
-        """The dtypes in which NumPy computes `NUMPY`: one an operand, then the result's.
+        """Return the dtypes in which NumPy computes `NUMPY`: one per operand, then the result's.
 
         Raises InferenceError if NumPy has no such loop.
         """
@@ -163,11 +163,11 @@ class FleetOp(IRDLOperation, ABC):
         return cls.NUMPY
 
     def implied(self) -> Attributes:
-        """Attributes that are no properties."""
+        """Attributes that are not properties."""
         return {}
 
     def describe(self, *, id: str, var: str | None = None, at: str | None = None) -> None:
-        """Sets the identity (see the module's docstring)."""
+        """Set the identity (see the module's docstring)."""
         self.properties["id"] = StringAttr(id)
         if var is not None:
             self.properties["var"] = StringAttr(var)
@@ -175,7 +175,7 @@ class FleetOp(IRDLOperation, ABC):
             self.properties["at"] = StringAttr(at)
 
     def verify_(self) -> None:
-        """The result's type is the inferred one. Raises VerifyException that names the operation's id."""
+        """Check that the result's type is the inferred one. Raises VerifyException that names the operation's id."""
         where = self.properties.get("id", kind_of(self))
         try:
             self.check()
@@ -193,7 +193,7 @@ class FleetOp(IRDLOperation, ABC):
 
 @cache
 def _writers(cls: type[FleetOp]) -> Sequence[tuple[str, bool, int | None, Callable[[Any], Attribute]]]:
-    """Name, whether it may be missing, the number that is not stored, and the attribute of a plain value, for every property."""
+    """For every property: name, whether it is optional, the value that is not stored, and the conversion of a plain value."""
     return [
         (name, isinstance(p, OptPropertyDef), cls.UNWRITTEN.get(name), _FROM_PYTHON.get(p.constr, BoolAttr.from_bool))
         for name, p in cls.get_irdl_definition().properties.items()
@@ -215,14 +215,14 @@ def _is_python_integer(type_: Attribute) -> bool:
 
 
 def op_id(op: Operation) -> str:
-    """The operation's `id`; KeyError where it has none."""
+    """Return the operation's `id`. Raises KeyError if it has none."""
     attr = op.properties["id"]
     assert isinstance(attr, StringAttr)
     return attr.data
 
 
 def kind_of(op: Operation | type[Operation]) -> str:
-    """The operation's name without the dialect's: "add"."""
+    """Return the operation's name without the dialect prefix: "add"."""
     return op.name.removeprefix("fleet.")
 
 
@@ -231,7 +231,7 @@ _NOT_ATTRIBUTES = frozenset({"id", "var", "at", "covers", "operandSegmentSizes",
 
 
 def attributes_of(op: FleetOp) -> Attributes:
-    """Property name -> int, bool, float, str or list of int; and what the operation keeps elsewhere (see `FleetOp.infer`)."""
+    """Return property name -> int, bool, float, str or list of int, and the attributes stored elsewhere (see `FleetOp.infer`)."""
     found: dict[str, Any] = {}
     for name, attr in op.properties.items():
         if name not in _NOT_ATTRIBUTES and (plain := _TO_PYTHON.get(type(attr))) is not None:
@@ -240,14 +240,14 @@ def attributes_of(op: FleetOp) -> Attributes:
 
 
 class ValueOp(FleetOp, ABC):
-    """One result and no effect."""
+    """One result and no side effect."""
 
     result = result_def()
     traits = traits_def(Pure())
 
 
 class ShapedOp(ValueOp, ABC):
-    """The result's type keeps the attribute `shape`."""
+    """The result's type stores the attribute `shape`."""
 
     def implied(self) -> Attributes:
         """Return {"shape": sizes of the result}."""
@@ -255,7 +255,7 @@ class ShapedOp(ValueOp, ABC):
 
 
 class TypedOp(ValueOp, ABC):
-    """The result's type keeps the attribute `dtype`."""
+    """The result's type stores the attribute `dtype`."""
 
     def implied(self) -> Attributes:
         """Return {"dtype": NumPy dtype of the result}."""
@@ -277,7 +277,7 @@ class ElementwiseOp(ValueOp, ABC):
 
     @classmethod
     def result_words(cls) -> str:
-        """Out of NumPy's function, where nothing else is said."""
+        """Derived from NumPy's function by default."""
         if cls.RESULT:
             return cls.RESULT
         shape = "broadcast" if issubclass(cls, BinaryOp) else "operand's shape"

@@ -1,4 +1,4 @@
-"""Operations without a place among the arrays: numbers of the source, and output."""
+"""Operations that do not compute arrays: numbers of the source, checks, and output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ConstantOp(ValueOp):
         IRDLOperation.__init__(self, properties={"value": value}, result_types=[result])
 
     def check(self) -> None:
-        """The number is of the result's dtype."""
+        """Check that the number has the result's dtype."""
         type_ = self.result.type
         if UNKNOWN in (shape := shape_of(type_)):
             raise InferenceError(f"constant of shape {shape_words(shape)}, which must be known")
@@ -73,7 +73,7 @@ _NUMBERS: Mapping[str, Attribute] = {"int": i64, "float": f64, "bool": i1}
 
 @irdl_op_definition
 class CheckOp(ValueOp):
-    """`raise` and `assert`: a truth value that has to hold, or the run ends with `message` ("the source raises KeyError")."""
+    """`raise` and `assert`: a boolean that must be true, or the run ends with `message` ("the source raises KeyError")."""
 
     name = "fleet.check"
     operand = operand_def()
@@ -97,8 +97,8 @@ class CheckOp(ValueOp):
 class PrintOp(FleetOp):
     """`print(...)`.
 
-    `format` is what is printed, its newline included, as a format string with numbered places ("loss {0:.3f}"); without it
-    the operands are printed as Python's `print` does. `options` are those of `numpy.set_printoptions` as JSON.
+    `format` is the printed text, including its newline, as a format string with numbered fields ("loss {0:.3f}"); without it
+    the operands are printed as by Python's `print`. `options` are those of `numpy.set_printoptions` as JSON.
     """
 
     name = "fleet.print"
@@ -124,7 +124,7 @@ OPTIONS: Mapping[str, type | tuple[type, ...]] = {
 
 
 def read_options(text: str) -> dict[str, Any]:
-    """Options from JSON. Raises ModelError for what `numpy.printoptions` does not take."""
+    """Parse options from JSON. Raises ModelError if `numpy.printoptions` does not take them."""
     try:
         found: Any = json.loads(text)
         if not isinstance(found, dict) or not all(isinstance(v, OPTIONS.get(k, ())) for k, v in found.items()):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

@@ -1,6 +1,6 @@
-"""Dtypes of results, asked of NumPy itself, so that they cannot drift from it.
+"""Dtypes of results, queried from NumPy itself, so that they cannot drift from it.
 
-A ufunc resolves its own loop (`ufunc.resolve_dtypes`); a function that is no ufunc is called on operands of one element.
+A ufunc resolves its own loop (`ufunc.resolve_dtypes`); a function that is not a ufunc is called on operands of one element.
 
 Everything follows NumPy 2 (NEP 50). A builtin scalar type stands for a Python number, which is weak: only its kind
 (bool, int, float) takes part in promotion. A tensor of rank 0 stands for a NumPy scalar, which is not.
@@ -21,8 +21,8 @@ from fleet.ir.types import DTYPES, element_type, is_tensor, numpy_dtype, spellin
 
 
 def loop_types(name: str, function: Callable[..., Any], operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
-    """The dtypes in which NumPy computes a ufunc, or a function that computes in the dtype of its result: one an operand, then
-    the result's.
+    """Return the dtypes in which NumPy computes a ufunc, or a function that computes in the dtype of its result: one per operand,
+    then the result's.
 
     Raises InferenceError if NumPy has no such loop. `name` is for messages.
     """
@@ -39,7 +39,7 @@ def reduced_dtype(function: Callable[..., Any], dtype: np.dtype) -> np.dtype:
 
 
 def python_number(operands: Sequence[Attribute], dtype: np.dtype) -> Attribute:
-    """The type of the Python number that Python's operator gives for such numbers, where NumPy gives `dtype`."""
+    """Return the type of Python's result for such numbers, for which NumPy returns `dtype`."""
     if dtype.kind in "fb":
         return f64 if dtype.kind == "f" else i1
     widest = max((numpy_dtype(t) for t in operands), key=lambda d: d.itemsize)
@@ -47,7 +47,7 @@ def python_number(operands: Sequence[Attribute], dtype: np.dtype) -> Attribute:
 
 
 def carried(dtype: Any, what: str) -> np.dtype:
-    """The dtype. Raises InferenceError, which says for `what`, if fleet does not carry it."""
+    """Return the dtype. Raises InferenceError, naming `what`, if fleet does not support it."""
     found = np.dtype(dtype)
     if found.name not in DTYPES:
         raise InferenceError(f"{what} {found.name}, supported are {', '.join(DTYPES)}")

@@ -1,7 +1,7 @@
 """Decisions, loops and kernels: operations with bodies.
 
-A body sees its own arguments and nothing else: what it needs from outside stands among the operation's operands, so that who looks
-at operands sees every use. The result is a tuple, of which `element` gives the parts; nothing else takes one.
+A body sees only its own arguments: values from outside are operands of the operation, so the operands show every use. The result is
+a tuple whose parts `element` returns; no other operation takes a tuple.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ __all__ = [
 
 
 MAX_ROUNDS = 10_000_000
-"""Rounds after which a loop of the run counts as endless, on every engine."""
+"""Iterations after which a loop of the run counts as endless, on every engine."""
 
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The end of a body: what it gives."""
+    """The end of a body, with its results."""
 
     name = "fleet.yield"
     values = var_operand_def()
@@ -54,7 +54,7 @@ class YieldOp(IRDLOperation):
 
 
 class RegionOp(FleetOp, ABC):
-    """An operation with bodies, each of one block that ends with a `yield`. Its result is a tuple of what they give."""
+    """An operation with bodies, each of one block that ends with a `yield`. Its result is a tuple of the yielded values."""
 
     result = result_def(TupleType)
     RESULT: ClassVar = "a tuple of what the bodies give"
@@ -73,7 +73,7 @@ class RegionOp(FleetOp, ABC):
         """Return each body with the types of its arguments and of its results."""
 
     def check(self) -> None:
-        """Raises InferenceError if a body's arguments or what it gives are not of the operation's types."""
+        """Raises InferenceError if a body's arguments or results do not have the operation's types."""
         for block, arguments, results in self.given():
             last = block.last_op
             if not isinstance(last, YieldOp):
@@ -110,7 +110,7 @@ def _types(types: Sequence[Attribute]) -> str:
 
 @irdl_op_definition
 class IfOp(RegionOp):
-    """`then` of `inputs` where the condition holds, else `otherwise` of them."""
+    """`then` of `inputs` if the condition holds, else `otherwise` of `inputs`."""
 
     name = "fleet.if"
     condition = operand_def()
@@ -136,7 +136,7 @@ class IfOp(RegionOp):
 
 @irdl_op_definition
 class WhileOp(RegionOp):
-    """`carried` after `body` has changed them as long as `test` of them holds; both bodies see `inputs` besides."""
+    """Runs `body` on `carried` as long as `test` of them holds, and returns the last `carried`; both bodies also see `inputs`."""
 
     name = "fleet.while"
     carried = var_operand_def()
@@ -174,10 +174,10 @@ class WhileOp(RegionOp):
 
 @irdl_op_definition
 class FusedOp(RegionOp):
-    """One kernel: `body` of `inputs`, operations that one nest of loops computes.
+    """One kernel: `body` of `inputs`, operations that one loop nest computes.
 
-    They are elementwise on one shape, and reductions of that shape over the same axes with what is elementwise on their results.
-    The bits are those of the operations one after another. What the body does not yield is never stored.
+    They are elementwise on one shape, and reductions of that shape over the same axes with elementwise operations on their results.
+    The bits are those of the separate operations. Values that the body does not yield are never stored.
     """
 
     name = "fleet.fused"
@@ -250,7 +250,7 @@ def _parts(op: RegionOp) -> Sequence[Attribute]:
 
 
 def all_operations(block: Block) -> Iterator[Operation]:
-    """The operations of a block, each followed by those of its bodies, in program order."""
+    """Iterate over the operations of a block, each followed by those of its bodies, in program order."""
     for op in block.ops:
         yield op
         for region in op.regions:
@@ -259,14 +259,14 @@ def all_operations(block: Block) -> Iterator[Operation]:
 
 
 def has_effects(op: Operation) -> bool:
-    """Return whether it does something beside giving its result: it prints, or may end the run."""
+    """Return whether it has side effects: it prints, or may end the run."""
     return isinstance(op, CheckOp | PrintOp) or any(has_effects(o) for region in op.regions for b in region.blocks for o in b.ops)
 
 
 def run_regions(op: RegionOp, operands: Sequence[Any], run: Callable[[Block, Sequence[Any]], Sequence[Any]]) -> tuple[Any, ...]:
     """Return the operation's results. run: runs a body on arguments and returns the operands of its `yield`.
 
-    Raises ModelError for a loop of more than `MAX_ROUNDS` rounds.
+    Raises ModelError for a loop of more than `MAX_ROUNDS` iterations.
     """
     if isinstance(op, IfOp):
         return tuple(run(op.then.block if operands[0] else op.otherwise.block, operands[1:]))

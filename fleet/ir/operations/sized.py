@@ -1,7 +1,7 @@
-"""Operations whose result has sizes that are numbers of the run: for models with dimensions unknown before it.
+"""Operations whose result sizes are computed in the run: for models with dimensions unknown before it.
 
-Sizes, bounds and steps are operands, Python integers, mostly sums and products of `dim`. Where they turn out to be constants
-(pass `infer-shapes`), the operation becomes the one without them: reshape, broadcast_to, slice, or a weight.
+Sizes, bounds and steps are operands, Python integers, mostly sums and products of `dim`. If they turn out to be constants
+(pass `infer-shapes`), the operation becomes its static form: reshape, broadcast_to, slice, or a weight.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _check_numbers(name: str, operands: Sequence[Attribute]) -> None:
 
 
 def _target(name: str, operands: Sequence[Attribute], attributes: Attributes) -> tuple[int, ...]:
-    """The result's shape, whose unknown dimensions have one operand each."""
+    """Return the result's shape; each unknown dimension has one operand."""
     _check_numbers(name, operands[1:])
     target = tuple(attributes["shape"])
     if any(d < UNKNOWN for d in target) or target.count(UNKNOWN) != len(operands) - 1:

@@ -23,7 +23,7 @@ def is_elementwise(op: FleetOp) -> bool:
 class KernelSpace:
     """Loops over the indices of `shape`; those of the axes `reduced` are the inner ones, and together they are a row.
 
-    Values have one element an index (shape `shape`) or one a row: `shape` with the reduced axes 1 (`kept`) or gone (`removed`).
+    Values have one element per index (shape `shape`) or one per row: `shape` with the reduced axes 1 (`kept`) or `removed`.
     """
 
     shape: tuple[int, ...]
@@ -31,20 +31,20 @@ class KernelSpace:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The shape of one value a row, as `keepdims` has it."""
+        """The shape of one value per row, as with `keepdims`."""
         return tuple(1 if i in self.reduced else n for i, n in enumerate(self.shape))
 
     @property
     def removed(self) -> tuple[int, ...]:
-        """The shape of one value a row, without the reduced axes."""
+        """The shape of one value per row, without the reduced axes."""
         return tuple(n for i, n in enumerate(self.shape) if i not in self.reduced)
 
     def is_row(self, shape: tuple[int, ...]) -> bool:
-        """True if values of that shape have one element a row."""
+        """True if values of that shape have one element per row."""
         return bool(self.reduced) and shape in (self.kept, self.removed)
 
     def takes(self, op: FleetOp, inside: Callable[[SSAValue], bool]) -> bool:
-        """True if the loops compute the operation, each value where it is needed. inside: they compute an operand of it."""
+        """True if the loops can compute the operation, each value where it is needed. inside: they compute an operand of it."""
         result = shape_of(op.results[0].type)
         if not is_tensor(op.results[0].type):
             return False
@@ -59,15 +59,15 @@ class KernelSpace:
         return all(shape == result or (self.is_row(shape) and self._aligned(shape, result)) for shape in own)
 
     def _aligned(self, shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
-        """True if NumPy broadcasts one value a row along that row."""
+        """True if NumPy broadcasts one value per row along that row."""
         leading = self.reduced == tuple(range(len(self.reduced)))
         return result != self.removed and (shape == self.kept or leading)
 
 
 def space_of(op: FleetOp) -> KernelSpace | None:
-    """Return the loops that an operation alone needs; None if it is not part of kernels. Shapes may be unknown.
+    """Return the loops that an operation alone needs; None if it cannot be part of a kernel. Shapes may be unknown.
 
-    A reduction of rows of one element, or of no axes, is none: its rows and its elements have one shape.
+    A reduction of rows of one element, or over no axes, does not count: its rows and its elements have the same shape.
     """
     type_ = op.results[0].type
     if isinstance(op, ReduceOp):

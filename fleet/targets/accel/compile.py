@@ -1,4 +1,4 @@
-"""IR to an accelerator's instructions, for any instruction set: match, place, plan memory, emit."""
+"""Compiles IR to an accelerator's instructions, for any instruction set: match, place, plan memory, emit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from fleet.transforms.quantise import QuantiseOptions
 from fleet.transforms.simplify.infer_shapes import check_known
 
 LOADERS: tuple[str, ...] = ("host", "device")
-"""Names of what fills the HBM: the host, before the run, or the stream's own instructions."""
+"""Values of option "load": what fills the HBM, the host before the run or the stream's own instructions."""
 
 _COMPILED: OrderedDict[str, AccelProgram] = OrderedDict()
 _KEPT_PROGRAMS = 8
@@ -50,20 +50,20 @@ _KEPT_PROGRAMS = 8
 def compile_accel(
     program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions = USUAL
 ) -> AccelProgram:
-    """Compiles a program for a device.
+    """Compile a program for a device.
 
     Args:
         program: the model.
-        instruction_set: brings the patterns and the layout.
+        instruction_set: provides the patterns and the layout.
         device: one of its devices.
-        options: quantisation, and how instructions and constants come to the device.
+        options: quantisation, and how instructions and constants are loaded into the device.
 
     Returns:
-        The stream; the very same object for the same content (program, description, device, options).
+        The stream; the same object for the same content (program, description, device, options).
 
     Raises:
         DeviceError: the device cannot hold the weights, the tensors or one token.
-        ModelError: weights that are not finite or beyond what the device stores.
+        ModelError: weights are not finite or exceed the device's range.
     """
     check_known(program, "an accelerator")
     described = description_hash(instruction_set, device)
@@ -95,13 +95,13 @@ def compile_accel(
 
 
 def lowered_program(program: Program, instruction_set: InstructionSet) -> Program:
-    """The program with what the set's patterns ask for found in it: what is placed. The very same object where nothing changes."""
+    """Return the program to be placed: with the composites of the set's patterns raised. The same object if nothing changes."""
     s = instruction_set
     return raised(program, s.composites, s.head_channels, s.passes)
 
 
 def rounded_program(program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions = USUAL) -> Program:
-    """The program with the weights as the device stores them (codes times scales, FP16 biases): the rounded golden's."""
+    """Return the program of the rounded golden, with the weights as the device stores them (codes times scales, FP16 biases)."""
     return compile_accel(program, instruction_set, device, options).rounded
 
 
@@ -138,7 +138,7 @@ class _Context:
         self._match: Match | None = None
 
     def segment(self, matches: Sequence[Match]) -> DeviceSegment:
-        """Emits groups that run without the host in between."""
+        """Emit groups that run without the host in between."""
         groups, uploads = list[CallGroup](), dict[str, None]()
         for match in matches:
             groups.append(group := self.group(match))
@@ -147,7 +147,7 @@ class _Context:
         return DeviceSegment(tuple(groups), tuple(uploads))
 
     def group(self, match: Match) -> CallGroup:
-        """Emits a matched group."""
+        """Emit a matched group."""
         self._calls, self._match = [], match
         self._ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
         emitted(match, self)
@@ -157,7 +157,7 @@ class _Context:
         return CallGroup(self._ops, tuple(self._calls), *keys)
 
     def restart(self) -> None:
-        """A segment begins: the hardware has been reset."""
+        """Start a segment: the hardware has been reset."""
         self._state = reset_state(self.device)
 
     def address(self, value: SSAValue) -> int:
@@ -198,7 +198,7 @@ class _Context:
         return offset
 
     def _load(self, key: str, target: int, banks: Sequence[np.ndarray]) -> None:
-        """Puts what belongs into HBM into DDR, and makes the calls that copy it."""
+        """Place HBM contents in DDR, and create the calls that copy them."""
         assert self._set.loader is not None
         for port, data in enumerate(banks):
             source = self.plan.constant(f"{key}, to port {port}", "ddr", (data,), 64).offset
@@ -206,7 +206,7 @@ class _Context:
                 self._loads.append(replace(self._check(call), ops=self._ops))
 
     def loaded(self, steps: Sequence[DeviceSegment | HostStep]) -> list[DeviceSegment | HostStep]:
-        """The steps with all copies to HBM before the first instruction of the model."""
+        """Return the steps with all copies to HBM before the first instruction of the model."""
         done = list(steps)
         at = next((i for i, s in enumerate(done) if isinstance(s, DeviceSegment)), None)
         if at is not None and self._loads:
@@ -217,7 +217,7 @@ class _Context:
         return done
 
     def issued(self, steps: Sequence[DeviceSegment | HostStep]) -> list[DeviceSegment | HostStep]:
-        """The steps, with the binary form of their calls in DDR where the stream is issued so."""
+        """Return the steps, with the binary form of their calls in DDR if the stream is issued as binaries."""
         if self._issue == "regs":
             return list(steps)
         done: list[DeviceSegment | HostStep] = []
@@ -266,7 +266,7 @@ class _Context:
         self._calls.append(self._check(call))
 
     def _check(self, call: Call) -> Call:
-        """The call with the state registers that it finds."""
+        """Return the call with the state registers in effect."""
         cls = self._set.instructions.get(call.instruction)
         if cls is None:
             raise DeviceError(f"no instruction '{call.instruction}'", where=self._set.name)
@@ -284,7 +284,7 @@ class _Context:
 
 
 def _ways(options: LoweringOptions, instruction_set: InstructionSet, description: Description) -> tuple[str, str]:
-    """Options "issue" and "load". Raises DeviceError for what there is not, or not in this set."""
+    """Return options "issue" and "load". Raises DeviceError if a value is unknown, or not supported by this set."""
     issue, loader = options.issue, options.load
     where = instruction_set.name
     if issue not in ISSUES:

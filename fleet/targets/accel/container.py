@@ -8,9 +8,9 @@ offset  0  8 bytes   magic "FLEETST" and a zero byte
        56            payload: uint64 length of the header, the header (JSON, UTF-8), then the blocks of bytes in order
 
 The header names instruction set, device, description hash (a reader with another description refuses the file) and stream
-hash, and for every block what it is: a part of a segment (a binary as the hardware fetches it, or pairs of uint32 register
-address and value), or a memory image (space, bank, offset). A binary stands in its part and, where the hardware fetches it
-from, in an image.
+hash, and for every block its kind: a part of a segment (a binary as the hardware fetches it, or pairs of uint32 register
+address and value), or a memory image (space, bank, offset). A binary is stored twice: in its part, and in the image from which
+the hardware fetches it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PAIR = struct.Struct("<II")
 class SegmentPart:
     """Instructions of a segment that are issued in one way.
 
-    kind: "binary" (data is what the hardware fetches, `tasks` tasks) or "writes" (data: pairs of uint32, byte address of a register
+    kind: "binary" (data: the bytes to be fetched, `tasks` tasks) or "writes" (data: pairs of uint32, byte address of a register
         and value; every write to a start register starts one of the `tasks` instructions).
     """
 
@@ -64,8 +64,8 @@ class SegmentPart:
 class StreamFile:
     """The contents of a file.
 
-    segments: parts in order, a tuple a device segment (between two of them the host has something to do).
-    parameters: parameter register -> value, to be written before.
+    segments: parts in order, a tuple per device segment (the host computes between two of them).
+    parameters: parameter register -> value, to be written first.
     """
 
     instruction_set: str
@@ -83,7 +83,7 @@ class StreamFile:
 
 
 def stream_file(stream: DeviceStream) -> StreamFile:
-    """A stream as a file holds it: what is issued by binaries as those, the rest as register writes."""
+    """Return a stream in the form of a file: calls issued as binaries, the rest as register writes."""
     d = load_description(stream.instruction_set.description)
     return StreamFile(
         stream.instruction_set.name, stream.device.name, stream.description_hash, stream.stream_hash, dict(stream.parameters),
@@ -108,7 +108,7 @@ def _writes(d: Description, calls: Sequence[Call]) -> SegmentPart:
 
 
 def save(stream: StreamFile, path: Path) -> None:
-    """Writes the file under a temporary name in the same folder, then renames it. Raises ModelError."""
+    """Write the file under a temporary name in the same folder, then rename it. Raises ModelError."""
     parts = [part for segment in stream.segments for part in segment]
     header = {
         "instruction_set": stream.instruction_set,
@@ -129,11 +129,11 @@ def save(stream: StreamFile, path: Path) -> None:
 
 
 def load(path: Path, description_hash: str | None = None) -> StreamFile:
-    """Reads a file.
+    """Read a file.
 
-    description_hash: of the installed set and device (`fleet.isa.registry.description_hash`); None: any is taken.
-    Raises ModelError for a file that is cut short, damaged, of another version or no stream; DeviceError for one that was made
-    for another description.
+    description_hash: of the installed set and device (`fleet.isa.registry.description_hash`); None accepts any.
+    Raises ModelError if the file is truncated, damaged, of another version or not a stream; DeviceError if it was made for
+    another description.
     """
     try:
         raw = path.read_bytes()

@@ -1,7 +1,7 @@
-"""The C++ host program of a compiled model: a header that loads its parameters and runs it, and what stands beside the header.
+"""The C++ host program of a compiled model: a header that loads its parameters and runs it, and the files beside the header.
 
-The device's segments become register writes, what the host computes becomes functions of another object file: kernels of the
-LLVM back end, or the user's own under the same names.
+The device's segments become register writes; operations of the host become functions in another object file: kernels of the
+LLVM back end, or the user's own functions of the same names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fleet.targets.host.compile import host_object
 from fleet.transforms.part import part_of
 
 _TAKEN = ("device", "h2cx", "prefix", "from", "to", "i", "load_params", "run", "run_ports", "input_ports", "output_ports")
-"""Names that the header has whatever the model calls its tensors."""
+"""Names that the header always uses, whatever the names of the model's tensors."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class HostSource:
     Attributes:
         name: of the model, and of the header's namespace.
         header: the text of the header.
-        params: name of a file -> its bytes: what `load_params` reads.
+        params: name of a file -> its bytes, read by `load_params`.
         functions: name -> program of every function that the host computes.
     """
 
@@ -55,11 +55,11 @@ class HostSource:
 
     @cached_property
     def kernels(self) -> tuple[bytes, Mapping[str, str]]:
-        """An object file with the functions, and name -> why for those that the user has to write."""
+        """Return an object file with the functions, and name -> reason for those that the user must write."""
         return host_object(self.functions)
 
     def files(self, header: Path) -> Mapping[Path, bytes]:
-        """Files by name: the header, the files of folder `NAME.params`, and `NAME_host.o` if it has a function."""
+        """Return files by name: the header, the files of folder `NAME.params`, and `NAME_host.o` if it has a function."""
         found = {header: self.header.encode()}
         found |= {header.with_suffix(".params") / name: data for name, data in self.params.items()}
         if len(self.kernels[1]) < len(self.functions):
@@ -72,11 +72,11 @@ def host_source(compiled: AccelProgram, name: str = "model") -> HostSource:
 
     Args:
         compiled: the model for a device.
-        name: becomes the namespace, as C++ takes it.
+        name: becomes the namespace, made a valid C++ name.
 
     Raises:
-        DeviceError: a layout that does not say where elements stand, an instruction that only a reset makes right, a unit without
-            a status register, more HBM than one bank has room for.
+        DeviceError: a layout does not state the positions of elements, an instruction is correct only after a reset, a unit has no
+            status register, a bank has too little HBM.
     """
     return _Driver(compiled, name).source()
 
@@ -131,7 +131,7 @@ class _Driver:
         return st.ArrayName(called, numpy_dtype(type_), shape_of(type_))
 
     def _lasting(self, key: str) -> st.ArrayName:
-        """A weight or constant that the host keeps; its bytes become a file."""
+        """Add a weight or constant of the host; its bytes become a file."""
         if key not in self.lasting:
             self.lasting[key] = made = self._array(key)
             op = self.operations.get(key)
@@ -166,7 +166,7 @@ class _Driver:
         before, body = st.Block(), st.Block()
         body.add(*parameter_writes(self.description, self.c.parameters))
         there: dict[str, st.ArrayName] = dict(self.inputs)
-        """Values that the host has."""
+        """Return the values that the host has."""
         steps = [list(group) for _, group in groupby(self.c.steps, key=lambda s: isinstance(s, HostStep))]
         parts = [part for group in steps for part in ([group] if isinstance(group[0], HostStep) else [[s] for s in group])]
         for n, part in enumerate(parts, 1):
@@ -190,7 +190,7 @@ class _Driver:
         return before
 
     def _given(self, key: str, there: dict[str, st.ArrayName], body: st.Block) -> st.ArrayName:
-        """The value on the host; it comes from the device if only that has it."""
+        """Return the value on the host; download it if only the device has it."""
         if self._is_constant(key):
             return self._lasting(key)
         if key not in there:
@@ -198,7 +198,7 @@ class _Driver:
         return there[key]
 
     def _room(self, key: str, there: dict[str, st.ArrayName], body: st.Block) -> st.ArrayName:
-        """Return the array in which the host keeps a value from now on: an output, or one of its own."""
+        """Return the array for a value that the host now keeps: an output, or a local one."""
         there[key] = array = self.places.get(key) or self._array(key)
         if key not in self.places:
             body.add(st.DefineArray(array))
@@ -214,7 +214,7 @@ class _Driver:
             body.add(self._transfer(st.StoreTensor, key, self._given(key, there, body)))
 
     def _host(self, n: int, ops: Sequence[FleetOp], there: dict[str, st.ArrayName], before: st.Block, body: st.Block) -> None:
-        """A function of what the host computes between two segments of the device."""
+        """Create a function for the host's operations between two device segments."""
         inside = {op_id(op) for op in ops}
         returned = {value_key(self.program, v) for v in self.program.returned()}
         made = [op_id(op) for op in ops if op_id(op) in returned or not _only_in(self.operations[op_id(op)], inside)]
@@ -232,19 +232,19 @@ class _Driver:
 
 
 def _ports(named: Iterable[tuple[str, st.ArrayName]]) -> dict[str, st.ArrayName]:
-    """Names of files -> arrays; names that are one in C++ get numbers."""
+    """Return file names -> arrays; names that collide in C++ get numbers."""
     names = Names(())
     return {names.unique_identifier(name): array for name, array in named}
 
 
 def _only_in(op: FleetOp, inside: set[str]) -> bool:
-    """Return whether nothing outside uses its result; what is printed is not computed with."""
+    """Return whether nothing outside uses its result; a value that is only printed counts as unused."""
     users = [use.operation for use in op.results[0].uses]
     return all(isinstance(user, PrintOp) or (isinstance(user, FleetOp) and op_id(user) in inside) for user in users)
 
 
 def _check_reset(compiled: AccelProgram) -> None:
-    """Raises DeviceError for calls that mean something else where no reset goes before a segment, or before a second run."""
+    """Raises DeviceError if calls have another meaning without a reset before a segment, or before a second run."""
     instruction_set, device = compiled.instruction_set, compiled.device
     state = reset_state(device)
     for step in (*compiled.steps, *compiled.steps):

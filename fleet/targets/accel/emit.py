@@ -17,12 +17,12 @@ STREAM_STAGES: Mapping[str, Callable[[DeviceStream], str]] = {
 
 
 def stream_text(stage: str, stream: DeviceStream) -> str:
-    """A stage as text. For accel-aux, the stream was compiled so that the device fetches its instructions."""
+    """Return a stage as text. For accel-aux, the stream must be compiled so that the device fetches its instructions."""
     return STREAM_STAGES[stage](stream)
 
 
 def write_stream(stage: str, path: Path, stream: DeviceStream) -> None:
-    """Writes a stage to a file: with its memory images (.stream), the binary alone (.bin, of accel-aux), else as text.
+    """Write a stage to a file: with its memory images (.stream), the binary alone (.bin, of accel-aux), else as text.
 
     Raises FleetError if the file cannot be written.
     """

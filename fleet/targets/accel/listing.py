@@ -12,17 +12,17 @@ from fleet.targets.accel.stream import DeviceStream
 
 
 def regs_listing(stream: DeviceStream) -> str:
-    """Lines closed by newlines; numbers are hexadecimal, addresses bytes."""
+    """Return lines that end with newlines; numbers are hexadecimal, addresses in bytes."""
     return "\n".join(_lines(stream)) + "\n"
 
 
 def aux_listing(stream: DeviceStream) -> str:
-    """List a stream that is issued by binaries: for each its cfg_ids, then every task and its words."""
+    """List a stream issued as binaries: for each binary its cfg_ids, then every task and its words."""
     return "\n".join(_aux_lines(stream)) + "\n"
 
 
 def memory_map(stream: DeviceStream) -> str:
-    """Lines closed by newlines: what stands where, and from when to when (`--emit memory-map`)."""
+    """Return lines that end with newlines: contents of memory with addresses and lifetimes (`--emit memory-map`)."""
     return "\n".join([f"{stream.title} on {stream.device.name}", *stream.memory]) + "\n"
 
 

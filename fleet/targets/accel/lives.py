@@ -1,8 +1,8 @@
-"""Lifetimes in DDR: of the tensors of a schedule, and of the scratch of its groups.
+"""Lifetimes in DDR: of the tensors of a schedule, and of the scratch memory of its groups.
 
-Time is the position in the schedule. A tensor lives from the group that makes it to the last that reads it or a view of it. What
-the host gives lives from the beginning of the segment that first needs it, an input of the model from the very beginning; what
-the model returns lives to the end.
+Time is the position in the schedule. A tensor lives from the group that computes it to the last that reads it or a view of it. A
+tensor from the host lives from the start of the segment that first needs it, an input of the model from the start of the schedule,
+and an output of the model to the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fleet.transforms.place import Node
 
 
 def lifetimes(program: Program, schedule: Sequence[Node]) -> Mapping[SSAValue, tuple[int, int]]:
-    """First and last position, both included, of every tensor that gets a place; a view lies in what it is a part of."""
+    """Return first and last position, both included, of every tensor that is allocated; a view shares its source's memory."""
     lives = Lives[SSAValue]()
     segment = 0
     for at, node in enumerate(schedule):

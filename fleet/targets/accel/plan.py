@@ -1,7 +1,7 @@
-"""The memory plan: where activations and constants stand in device memory.
+"""The memory plan: addresses of activations and constants in device memory.
 
-Activations and scratch share the beginning of DDR: two that live at the same time never overlap (`share`). A tensor is therefore
-read when its group commits, not from memory as a run leaves it. Constants and areas stand behind, each in room of its own.
+Activations and scratch share the beginning of DDR: two that live at the same time never overlap (`share`). A tensor must therefore
+be read when its group commits, not from the memory at the end of a run. Constants and areas follow, each in its own memory.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ActivationBuffer:
 
 @dataclass(frozen=True)
 class ConstantBytes:
-    """Constant bytes: one flat uint8 array a bank, all at the same offset (one bank for spaces other than "hbm")."""
+    """Constant bytes: one flat uint8 array per bank, all at the same offset (one bank for spaces other than "hbm")."""
 
     key: str
     space: str
@@ -56,13 +56,13 @@ class ConstantBytes:
 
     @property
     def size(self) -> int:
-        """Bytes a bank."""
+        """Bytes per bank."""
         return self.data[0].size
 
 
 @dataclass(frozen=True)
 class Area:
-    """Room that instructions write before they read it and that lasts: a KV cache. size: bytes, a bank."""
+    """Persistent memory that instructions write before they read it: a KV cache. size: bytes per bank."""
 
     key: str
     space: str
@@ -72,13 +72,13 @@ class Area:
 
 @dataclass
 class AccelMemoryPlan:
-    """Grows while the compiler emits; read-only afterwards.
+    """The memory plan. It grows while the compiler emits and is read-only afterwards.
 
     Attributes:
-        blocks: space -> how it is laid out, in every bank.
-        lives: key -> when it is needed, of everything that shares memory.
-        buffers: key -> activation tensor or scratch. constants: key -> constant bytes. areas: key -> room without content.
-        live: the most bytes of what shares memory that are needed at once.
+        blocks: space -> its layout, in every bank.
+        lives: key -> lifetime, of everything that shares memory.
+        buffers: key -> activation tensor or scratch. constants: key -> constant bytes. areas: key -> memory without contents.
+        live: the peak of live bytes in shared memory.
     """
 
     device: Device
@@ -91,16 +91,16 @@ class AccelMemoryPlan:
 
     @property
     def used(self) -> dict[str, int]:
-        """Space -> bytes taken so far (in every bank)."""
+        """Space -> bytes allocated so far (in every bank)."""
         return {space: block.end for space, block in self.blocks.items()}
 
     @property
     def shared(self) -> int:
-        """Bytes of DDR that what has a life shares."""
+        """Bytes of DDR shared by values with lifetimes."""
         return self.blocks["ddr"].shared if "ddr" in self.blocks else 0
 
     def _check(self, space: str, offset: int, size: int, what: str) -> None:
-        """Raises DeviceError when there is no such memory, or no room in it."""
+        """Raises DeviceError if there is no such memory, or no room in it."""
         if space not in self.device.memory:
             raise DeviceError(f"no memory '{space}' for {what}", where=self.device.name)
         room = self.device.memory[space]
@@ -120,7 +120,7 @@ class AccelMemoryPlan:
         return block.take(what, size, align)
 
     def share(self, tenants: Sequence[DdrTenant]) -> None:
-        """Gives every tenant its place; comes first. Raises DeviceError when DDR is too small for them."""
+        """Place all tenants; must be called first. Raises DeviceError if DDR is too small for them."""
         self.lives = {t.key: t.life for t in tenants}
         self.live = live_bytes(self.lives.values())
         block = MemoryBlock("ddr", _ALIGN)
@@ -135,7 +135,7 @@ class AccelMemoryPlan:
             self.blocks["ddr"] = block
 
     def buffer(self, key: str) -> ActivationBuffer:
-        """The tensor's place. Raises DeviceError for one that no group names among its activations and results."""
+        """Return the tensor's place. Raises DeviceError if no group names it among its activations and results."""
         if key not in self.buffers:
             raise DeviceError(
                 f"a pattern asks for the address of '{key.removeprefix('%')}', which its match does not name",
@@ -145,7 +145,7 @@ class AccelMemoryPlan:
         return self.buffers[key]
 
     def view(self, key: str, of: str, skip: int, size: int, shape: tuple[int, ...], dtype: np.dtype) -> ActivationBuffer:
-        """A tensor that is part of another one's bytes, from `skip` on. Raises DeviceError when it is none."""
+        """Add a tensor that is part of another one's bytes, from `skip` on. Raises DeviceError if it is not."""
         source = self.buffers[of]
         if skip < 0 or skip + size > source.size or key in self.buffers:
             raise DeviceError(f"tensor '{key}' is not part of '{of}': bytes {skip} to {skip + size} of {source.size}")
@@ -153,7 +153,7 @@ class AccelMemoryPlan:
         return made
 
     def area(self, key: str, space: str, size: int, align: int) -> Area:
-        """The area's place; the same key must come with the same size. Raises DeviceError when the space is full."""
+        """Return the area's place; the same key must have the same size. Raises DeviceError if the space is full."""
         known = self.areas.get(key)
         if known is not None:
             if (known.space, known.size) != (space, size):
@@ -163,7 +163,7 @@ class AccelMemoryPlan:
         return made
 
     def constant(self, key: str, space: str, data: tuple[np.ndarray, ...], align: int) -> ConstantBytes:
-        """The constant's place; the same key must come with the same bytes. Raises DeviceError when the space is full."""
+        """Return the constant's place; the same key must have the same bytes. Raises DeviceError if the space is full."""
         known = self.constants.get(key)
         if known is not None:
             same = known.space == space and len(known.data) == len(data)
@@ -178,7 +178,7 @@ class AccelMemoryPlan:
         return made
 
     def address_map(self, steps: int) -> AddressMap:
-        """Return the address map over time. steps: of the schedule in which the lives count."""
+        """Return the address map over time. steps: number of steps of the schedule that the lifetimes refer to."""
         lasting = [("constants", c.key, c.space, c.offset, c.size) for c in self.constants.values()]
         lasting += [("areas", a.key, a.space, a.offset, a.size) for a in self.areas.values()]
         placed = [(key, block, space, at, Life(size, LOADING, FOREVER)) for block, key, space, at, size in lasting]
@@ -187,9 +187,9 @@ class AccelMemoryPlan:
         )
 
     def lines(self, moments: Sequence[str]) -> Iterator[str]:
-        """Yield the lines of the memory plan: room used, each tenant's place and lifetime.
+        """Yield the lines of the memory plan: memory used, each tenant's place and lifetime.
 
-        moments: what runs at every step in which the lives count.
+        moments: what runs at every step of the schedule.
         """
         for space, used in self.used.items():
             yield f"{space}: {used:,} of {self.device.memory[space]:,} bytes{' a port' if space == 'hbm' else ''}"

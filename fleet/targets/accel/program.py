@@ -1,4 +1,4 @@
-"""A program compiled for an accelerator: what the engines run and the listing shows."""
+"""A program compiled for an accelerator, which engines run and listings show."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, s
 
 
 def value_key(program: Program, value: SSAValue) -> str:
-    """The name of a value everywhere behind the compiler: its operation's id, or "%name" for a function argument."""
+    """Return the name of a value after compilation: its operation's id, or "%name" for a function argument."""
     if isinstance(value, BlockArgument):
         return "%" + program.arguments[value.index].name
     assert isinstance(value.owner, Operation)
@@ -42,17 +42,17 @@ class AccelProgram:
     """The stream: instructions in order, with the memory images they run on.
 
     Attributes:
-        model: the program as it came.
-        program: what was placed: the model, with the composite operations that the set's patterns ask for raised in it.
+        model: the original program.
+        program: the placed program: the model with the composite operations of the set's patterns raised.
         rounded: `program` with the weights as the device stores them; its golden is the rounded golden, and host steps
             use its weights.
         options: of the compile.
-        description_hash: of description, semantics and device; whatever has another one refuses to run this.
+        description_hash: of description, semantics and device; an engine with another hash refuses the program.
         placement: operation id -> "device" or "host".
         missed: operation id -> why it runs on the host, for every operation that does.
         steps: in order.
-        plan: where everything stands.
-        parameters: parameter register -> value, for the whole run; the others keep their value after reset.
+        plan: the memory plan.
+        parameters: parameter register -> value, for the whole run; the others keep their reset value.
     """
 
     model: Program
@@ -85,7 +85,7 @@ class AccelProgram:
 
     @property
     def moments(self) -> tuple[str, ...]:
-        """Ids of the operations at every position of the schedule, in which lives of the memory plan count."""
+        """Ids of the operations at every position of the schedule, to which the lifetimes of the memory plan refer."""
         return tuple(
             name
             for step in self.steps
@@ -99,7 +99,7 @@ class AccelProgram:
 
     @property
     def stream(self) -> DeviceStream:
-        """The instructions, as listings and files have them."""
+        """The instructions, in the form of listings and files."""
         steps = tuple(
             f"{op_id(s.op)}  # {s.op.name}: {self.missed[op_id(s.op)]}" if isinstance(s, HostStep) else s for s in self.steps
         )
@@ -114,7 +114,7 @@ class AccelProgram:
         return parameter_values(load(self.instruction_set.description), self.parameters)
 
     def images(self, *, hbm: bool | None = None) -> Iterator[MemoryImage]:
-        """Return the contents of memory before the first instruction. hbm: with those of HBM; None: unless the stream fills it."""
+        """Return the contents of memory before the first instruction. hbm: include HBM; None: unless the stream fills it."""
         for constant in self.plan.constants.values():
             if constant.space != "hbm" or (hbm if hbm is not None else not self.device_loads):
                 for bank, data in enumerate(constant.data):

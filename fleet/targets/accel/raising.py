@@ -1,4 +1,4 @@
-"""Finding in a model the composite operations that an instruction set's patterns ask for."""
+"""Finds the composite operations of an instruction set's patterns in a model."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PASSES: Mapping[str, str] = {
 
 
 def raised(program: Program, composites: Sequence[str], head_channels: Sequence[int] = (), passes: Sequence[str] = ()) -> Program:
-    """The program after the target's pipeline, of whose raising passes only those run that find these composites.
+    """Return the program after the target's pipeline, with only those raising passes that find these composites.
 
-    The very same object where they change nothing, and where no composites are asked for: then a set's patterns take models as
-    they come. Raises DeviceError for a composite that no pass finds.
+    The same object if the passes change nothing, or if no composites are requested: then a set's patterns take unchanged
+    models. Raises DeviceError if no pass finds a composite.
 
-    head_channels: sizes of an attention's head that the set takes; smaller heads are filled with zeros (`widen_heads`).
-    passes: what the set wants done before everything else.
+    head_channels: sizes of an attention's head that the set takes; smaller heads are padded with zeros (`widen_heads`).
+    passes: passes of the set that run before everything else.
     """
     if unknown := [name for name in composites if name not in _PASSES]:
         raise DeviceError(f"no composite operation is called {unknown[0]}", hint=f"there are {', '.join(_PASSES)}")
@@ -43,7 +43,7 @@ def raised(program: Program, composites: Sequence[str], head_channels: Sequence[
     wanted = {_PASSES[name] for name in composites}
     names = [name for name in PIPELINES["accel"] if name in wanted or name not in _PASSES.values()]
     found = program
-    # Heads are filled before layers are fused: zeros go into the weights of single products. A mask is a weight reshaped by then.
+    # Pad heads before layers are fused: the zeros go into the weights of single products. By then a mask is a reshaped weight.
     at = names.index("raise-attention") + 1 if head_channels and "attention" in composites else len(names)
     for part in (names[:at], ["fold-weights", *names[at:]] if names[at:] else []):
         if part and found is not program:

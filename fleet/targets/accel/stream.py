@@ -1,4 +1,4 @@
-"""Instructions in order with the memory that they run on, whatever they were compiled from: what is listed, stored and run."""
+"""Instructions in order with their memory, independent of their source: the form that is listed, stored and run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class CallGroup:
     """Operations that one pattern turned into calls.
 
     Attributes:
-        ops: their ids in program order, the last one is what the group computes.
+        ops: their ids in program order; the last one is the result of the group.
         calls: the instructions, in order.
-        activations, results: keys of the tensors read and left in device memory (`value_key`).
+        activations, results: keys of the tensors read from and written to device memory (`value_key`).
     """
 
     ops: tuple[str, ...]
@@ -31,9 +31,9 @@ class CallGroup:
 class DeviceSegment:
     """Groups that run without the host in between.
 
-    uploads: keys of the tensors that the host has and puts into device memory before the first instruction.
-    binaries: where the binary form of the calls stands in device memory, in order; calls in none are written to the
-        registers. Empty for a stream that is issued by register writes.
+    uploads: keys of the tensors that the host writes to device memory before the first instruction.
+    binaries: places of the calls' binary form in device memory, in order; calls in none are written to the
+        registers. Empty for a stream issued by register writes.
     """
 
     groups: tuple[CallGroup, ...]
@@ -53,10 +53,10 @@ class DeviceStream:
     Attributes:
         title: the model, and the step.
         description_hash: of description, semantics and device. stream_hash: of everything that a run depends on.
-        steps: in order; a text says what the host does between two segments.
+        steps: in order; a text describes what the host does between two segments.
         parameters: parameter register -> value, for the whole run.
-        memory: lines that say what stands where.
-        images: makes what memory holds before the first instruction.
+        memory: lines that describe the memory layout.
+        images: returns the contents of memory before the first instruction.
     """
 
     title: str
@@ -76,6 +76,6 @@ class DeviceStream:
 
 
 def segment_bytes(segment: DeviceSegment) -> bytes:
-    """The instructions of a segment, and where their binaries stand, for a hash."""
+    """Return the instructions of a segment and the places of their binaries, for a hash."""
     calls = (json.dumps([c.instruction, sorted(c.fields.items()), c.ops, c.token_range]).encode() for c in segment.calls)
     return b"".join(calls) + b"".join(f"{binary}\n".encode() for binary in segment.binaries)

@@ -1,7 +1,7 @@
 """Aux mode: the instructions as one binary in DDR, and which of its words a step changes.
 
-Instructions between loops with a dynamic number of rounds are one run of blocks; such a loop is a run of its own, with a task for
-every round that there can be. Rounds that a step has not are words and cfg_ids of 0, so the binary is whole in every step.
+Instructions between loops with a dynamic number of iterations are one run of blocks; such a loop is a separate run, with a task for
+every possible iteration. Iterations that a step does not have are words and cfg_ids of 0, so the binary is complete in every step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet.targets.graph.steps import BoundInstr, BoundLoop, Round, Steps
 
 @dataclass(frozen=True)
 class Slot:
-    """The room of a task. word: of its first value, counted in words from the beginning of the binary."""
+    """The space of a task. word: index of its first value, in words from the beginning of the binary."""
 
     word: int
     made: BoundInstr
@@ -29,12 +29,12 @@ class Slot:
 
 @dataclass(frozen=True)
 class AuxRun:
-    """Blocks that the hardware is told to run at once.
+    """Blocks that the hardware runs with one start.
 
     Attributes:
         offset, size: bytes in the binary.
         items: [first, end) of `Steps.items`.
-        slots: rooms of tasks, in order. loop: where it is a loop, whose rounds fill the slots.
+        slots: spaces of tasks, in order. loop: the loop whose iterations fill the slots, if the run is one.
     """
 
     offset: int
@@ -48,21 +48,21 @@ class AuxBinary:
     """The binary of a compiled graph."""
 
     def __init__(self, steps: Steps, description: Description) -> None:
-        """Raises DeviceError for an instruction without a binary form."""
+        """Raises DeviceError if an instruction has no binary form."""
         self.description = description
         self.runs: list[AuxRun] = []
         self.size = 0
         for first, end in self._cut(steps):
             self._add(steps, first, end)
         self._dynamic_words: dict[int, list[tuple[int, str]]] = {}
-        """Item outside of loops -> (word, register) of what depends on the step."""
+        """Item outside of loops -> (word, register) of the values that depend on the step."""
         self._dynamic = np.zeros(self.size // 4, bool)
         for run in self.runs:
             for n, slot in enumerate(run.slots):
                 self._enter(run, n, slot)
 
     def _cut(self, steps: Steps) -> Iterator[tuple[int, int]]:
-        """Runs of items: a loop each, and what is between."""
+        """Runs of items: one for each loop, and one for the items between two loops."""
         first = 0
         for n, item in enumerate(steps.items):
             if isinstance(item, BoundLoop):
@@ -103,9 +103,9 @@ class AuxBinary:
     # ---- words
 
     def _enter(self, run: AuxRun, n: int, slot: Slot) -> None:
-        """Notes which words depend on the step."""
+        """Record which words depend on the step."""
         names = [r.name for r in self.description.words(slot.made.instruction)]
-        if run.loop is not None:  # a round that is not there leaves nothing behind
+        if run.loop is not None:  # an iteration that the step does not have must leave only zeros
             self._dynamic[(run.offset + n // TASKS * BLOCK + n % TASKS) // 4] = True
             self._dynamic[slot.word : slot.word + len(names)] = True
             return
@@ -114,11 +114,11 @@ class AuxBinary:
         self._dynamic[[word for word, _ in words]] = True
 
     def words(self, rounds: Sequence[Round]) -> np.ndarray:
-        """All words with which a step runs, uint32."""
+        """Return the whole binary of a step, uint32 words."""
         return self._encoded(self.runs, rounds)
 
     def _encoded(self, runs: Sequence[AuxRun], rounds: Sequence[Round]) -> np.ndarray:
-        """The words of some runs in a step; zeros where the others are."""
+        """Return the words of some runs in a step, with zeros in place of the others."""
         calls: dict[int, list[Call]] = {}
         for r in rounds:
             calls.setdefault(r.item, []).append(r.call)
@@ -129,7 +129,7 @@ class AuxBinary:
         return data
 
     def patches(self, rounds: Sequence[Round]) -> list[tuple[int, np.ndarray]]:
-        """(byte offset in the binary, words) of all that depends on the step, in contiguous pieces."""
+        """Return (byte offset in the binary, words) of the words that depend on the step, in contiguous pieces."""
         data = self._encoded([run for run in self.runs if run.loop is not None], rounds)
         for r in rounds:
             for word, name in self._dynamic_words.get(r.item, ()):
@@ -138,7 +138,7 @@ class AuxBinary:
         return [(4 * int(a), data[a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
     def binaries(self, rounds: Sequence[Round], base: int, space: str) -> tuple[Binary, ...]:
-        """The runs of a step; `Binary.first` and `count` are of the step's calls."""
+        """Return the runs of a step; `Binary.first` and `count` index the step's calls."""
         counts: dict[int, int] = {}
         for r in rounds:
             counts[r.item] = counts.get(r.item, 0) + 1

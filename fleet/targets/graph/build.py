@@ -39,7 +39,7 @@ def build(
     device: Device | None = None,
     stored: Mapping[str, Quantised] | None = None,
 ) -> Module:
-    """Compiles a graph: memory plan, instructions, and, with `aux`, their binary.
+    """Compile a graph: memory plan, instructions, and, with `aux`, their binary.
 
     Args:
         graph: after `infer_type`; a Tuple has several results.
@@ -48,14 +48,14 @@ def build(
         aux: the device fetches its instructions from DDR, else a host writes registers.
         target: the driver's language.
         build_config: see `BuildConfig`.
-        options: "group", "clip", "rounding" of quantised weights; "sparse": stored weights of each block of 8 inputs, of all
-            matrices or by the name of the constant, where a set has such.
+        options: "group", "clip", "rounding" of quantised weights; "sparse": stored weights of each block of 8 inputs, for all
+            matrices or by the name of the constant, if the set supports it.
         device: default the one that the graph's types name.
-        stored: matrices that are quantised already, by the name of the constant.
+        stored: matrices that are already quantised, by the name of the constant.
 
     Raises:
-        ModelError: a graph without types, a wrong setting, blocks in a circle, a constant used in two ways.
-        DeviceError: what the device has no instruction for, or no memory.
+        ModelError: the graph has no types, a setting is wrong, blocks form a cycle, a constant is used in two ways.
+        DeviceError: the device has no instruction for a node, or not enough memory.
     """
     _check(graph, name, target, device)
     config, chosen = BuildConfig.of(mapping("build_config", build_config)), dict(mapping("options", options))
@@ -108,7 +108,7 @@ def build(
 
 
 def _check(graph: object, name: object, target: object, device: object) -> None:
-    """Raises ModelError for arguments of another kind."""
+    """Raises ModelError if an argument has the wrong type."""
     if not isinstance(graph, Node):
         raise ModelError(f"graph is {graph!r}, expected a node of a graph", where="build")
     for what, value, kind, expected in (
@@ -120,7 +120,7 @@ def _check(graph: object, name: object, target: object, device: object) -> None:
 
 
 def _device(graph: Node, given: Device | None) -> tuple[InstructionSet, Device]:
-    """The device, and its set. Raises ModelError where the graph names none."""
+    """Return the device and its set. Raises ModelError if the graph names none."""
     if given is not None:
         return instruction_sets()[given.instruction_set], given
     for node in post_order(graph):

@@ -38,8 +38,8 @@ class GraphPort:
 
     Attributes:
         shape: numbers or expressions of the dimensions. dtype: "float16", or "int32" of an argmax.
-        space, storage: where it stands. address: offset in the space; an expression where it depends on the step.
-        surface, line: strides, as `fleet.sdk.tasks.Operand` has them.
+        space, storage: its memory. address: offset in the space; an expression if it depends on the step.
+        surface, line: strides, as in `fleet.sdk.tasks.Operand`.
     """
 
     name: str
@@ -54,7 +54,7 @@ class GraphPort:
 
 @dataclass(frozen=True)
 class NodePlace:
-    """A call of the graph: `count` instructions of a step's calls from `first` on, and where its results stand in that step."""
+    """A call of the graph: `count` instructions of a step's calls from `first` on, and the places of its results in that step."""
 
     name: str
     op: str
@@ -68,12 +68,12 @@ class CompiledGraph:
     """A compiled graph without the driver's source.
 
     Attributes:
-        name: of the model. aux: whether the instructions stand in memory as a binary.
-        instruction_set, device, description, description_hash: what it is for.
+        name: of the model. aux: whether the instructions are in memory as a binary.
+        instruction_set, device, description, description_hash: what it is compiled for.
         config, options: of the build.
-        emission: the instructions with expressions in their fields. steps: what binds them.
-        storage: the memory plan. constants: what has to be in memory.
-        binary: in Aux mode. insts: the storage that it stands in. staging: the storage through which weights go to HBM, or "".
+        emission: the instructions with expressions in their fields. steps: binds their dimensions.
+        storage: the memory plan. constants: the constants in memory.
+        binary: in Aux mode. insts: the storage of the binary. staging: the storage through which weights go to HBM, or "".
         parameters: parameter register -> value, for the whole run.
     """
 
@@ -95,11 +95,11 @@ class CompiledGraph:
     insts: str
     staging: str
 
-    # ---- what there is
+    # ---- contents
 
     @property
     def log(self) -> tuple[str, ...]:
-        """A line a call: where it reads and writes (setting debug)."""
+        """One line per call: where it reads and writes (setting debug)."""
         return self.emission.log
 
     @property
@@ -124,7 +124,7 @@ class CompiledGraph:
 
     @cached_property
     def outputs(self) -> dict[str, GraphPort]:
-        """ "output", or "output0", "output1", ... of a Tuple; indices of an argmax that is not alone: "output_argmax"."""
+        """ "output", or "output0", "output1", ... for a Tuple; the indices of an argmax with another result: "output_argmax"."""
         return {n: self._port(n, o) for n, o in self.emission.outputs.items()}
 
     def _port(self, name: str, o: TaskOperand) -> GraphPort:
@@ -133,17 +133,17 @@ class CompiledGraph:
 
     @property
     def insts_file(self) -> str:
-        """Name of the binary's file beside the constants'."""
+        """Name of the binary's file, beside those of the constants."""
         return INSTS_FILE
 
     @property
     def bank_step(self) -> int:
-        """log2 of the distance of HBM banks as a host sees them."""
+        """log2 of the distance between HBM banks as the host sees them."""
         return self.device.parameters["Log2BankStep"]
 
     @property
     def argmax_register(self) -> int | None:
-        """Number of the register in which the last argmax leaves its result; None where the model has none."""
+        """Number of the register with the result of the last argmax; None if the model has no argmax."""
         for node in reversed(self.emission.nodes):
             if any(r.dtype != "float16" for r in node.results):
                 item = self.emission.items[node.end - 1]
@@ -156,16 +156,16 @@ class CompiledGraph:
 
     @cached_property
     def first_step(self) -> dict[str, int]:
-        """The smallest step: the one that the binary holds as it is."""
+        """The smallest step: the one that the unpatched binary holds."""
         return smallest(self.steps, self.emission.dims)
 
     def bind(self, given: Mapping[str, int]) -> dict[str, int]:
-        """All dimensions of a step: `token` is 1 and `last_token` 0 where it is not said. Raises ModelError beyond the plan."""
+        """Return all dimensions of a step; `token` defaults to 1, `last_token` to 0. Raises ModelError beyond the plan."""
         usual = {n: v for n, v in {"token": 1, "last_token": 0}.items() if n in self.emission.dims}
         return self.steps.bind({**usual, **given})
 
     def check(self, **dims: int) -> None:
-        """Raises ModelError for a step that was not planned: "a prompt longer than the plan"."""
+        """Raises ModelError if the step was not planned: "a prompt longer than the plan"."""
         self.bind(dims)
 
     def _rounds(self, dims: Mapping[str, int]) -> list[Round]:
@@ -182,7 +182,7 @@ class CompiledGraph:
         return [(base + offset, words) for offset, words in binary.patches(self._rounds(dims))]
 
     def prepare(self, memory: Memory, **dims: int) -> tuple[tuple[Call, ...], tuple[Binary, ...]]:
-        """Makes memory ready for a step, but for its inputs: patches the binary. Returns what a backend executes."""
+        """Prepare memory for a step, except its inputs: patch the binary. Return what a backend executes."""
         if self.binary is None:
             return self.calls(**dims), ()
         for offset, words in self.patches(**dims):
@@ -204,7 +204,7 @@ class CompiledGraph:
         return self.binary
 
     def nodes(self, **dims: int) -> tuple[NodePlace, ...]:
-        """The calls of the graph that have instructions, as a step runs them."""
+        """Return the calls of the graph that have instructions, as a step runs them."""
         bound = self.bind(dims)
         counts: dict[int, int] = {}
         for r in self.steps.rounds(bound):
@@ -219,9 +219,9 @@ class CompiledGraph:
         return tuple(made)
 
     def stream(self, **dims: int) -> DeviceStream:
-        """A step's instructions with the memory that they run on, as listings and files have them.
+        """Return a step's instructions with their memory, in the form of listings and files.
 
-        Raises ModelError for a step that was not planned; its images raise as `images`.
+        Raises ModelError if the step was not planned; its images raise as `images`.
         """
         bound = self.bind(dims)
         calls = self.calls(**dims)
@@ -246,28 +246,28 @@ class CompiledGraph:
         return tuple(int(d) for d in self.bound_port(name, **dims).shape)
 
     def bound_port(self, name: str, **dims: int) -> TaskOperand:
-        """An input or output with numbers in it. Raises ModelError for a name that there is not."""
+        """Return an input or output with its expressions evaluated. Raises ModelError if there is none of that name."""
         known = {**self.emission.inputs, **self.emission.outputs}
         if name not in known:
             raise ModelError(f"no input or output '{name}'", where=f"model '{self.name}'", hint=f"there are {', '.join(known)}")
         return self.steps.bound_operand(known[name], self.bind(dims))
 
     def write_input(self, memory: Memory, name: str, array: np.ndarray, **dims: int) -> None:
-        """Puts an input (heads, tokens, channels) into memory, rounded to FP16. Raises DeviceError for another shape."""
+        """Write an input (heads, tokens, channels) to memory, rounded to FP16. Raises DeviceError if the shape differs."""
         for write in self.tasks.store(self.device, self.bound_port(name, **dims), array):
             memory.view(write.space, write.offset, write.data.size, write.bank)[:] = write.data
 
     def read_output(self, memory: Memory, name: str, **dims: int) -> np.ndarray:
-        """An output as it stands in memory: float16 (heads, tokens, channels), or uint32 indices (1, tokens)."""
+        """Return an output as stored in memory: float16 (heads, tokens, channels), or uint32 indices (1, tokens)."""
         return self.tasks.load(self.device, self.bound_port(name, **dims), memory)
 
     # ---- images
 
     def images(self, **dims: int) -> Iterator[MemoryImage]:
-        """Return the contents of memory before the first step; constants are made one at a time.
+        """Return the contents of memory before the first step; constants are packed one at a time.
 
-        Constants without data are left out. dims: of the step whose words the binary has; none: `first_step`. Raises ModelError for
-        data that does not fit.
+        Constants without data are omitted. dims: of the step whose words the binary has; none: `first_step`. Raises ModelError if
+        data does not fit.
         """
         for place in self.constants.places:
             if self.constants.has_data(place):
@@ -279,9 +279,9 @@ class CompiledGraph:
             yield MemoryImage(at.space, 0, at.address, np.frombuffer(self.get_insts_bin(**dims), np.uint8))
 
     def loads(self) -> Iterator[tuple[int, np.ndarray, Sequence[Call]]]:
-        """(DDR offset, bytes, copies): how the weights get into HBM through the device (setting wt2hbm), piece by piece.
+        """Yield (DDR offset, bytes, copies): the loading of weights into HBM through the device (setting wt2hbm), piece by piece.
 
-        The copies of a piece run before the next one is put there. Raises DeviceError without the setting.
+        The copies of a piece run before the next piece is written. Raises DeviceError without the setting.
         """
         if not self.staging:
             raise DeviceError("it was built without wt2hbm", where=f"model '{self.name}'")
@@ -292,7 +292,7 @@ class CompiledGraph:
                     yield at, data, self.copies(place, bank)
 
     def copies(self, place: ConstantPlace, bank: int) -> Sequence[Call]:
-        """The instructions that copy one bank of a constant from the staging storage."""
+        """Return the instructions that copy one bank of a constant from the staging storage."""
         loader = self.instruction_set.loader
         if loader is None or not self.staging:
             raise DeviceError("its instructions cannot fill the HBM", where=self.instruction_set.name)
@@ -300,14 +300,14 @@ class CompiledGraph:
         return loader(self.device, source, bank, target, place.packing.room.size)
 
     def get_insts_bin(self, **dims: int) -> bytes:
-        """The binary with the words of a step; of `first_step` where none is named. Raises DeviceError without Aux mode."""
+        """Return the binary with the words of a step; by default of `first_step`. Raises DeviceError without Aux mode."""
         binary = self._aux()
         return binary.words(list(self.steps.rounds(self.bind(dims or self.first_step)))).tobytes()
 
     def write_params(self, folder: str | Path) -> list[Path]:
-        """Writes the files that the driver's load function reads: constants bank by bank, and the binary.
+        """Write the files that the driver's load function reads: constants bank by bank, and the binary.
 
-        Raises ModelError for a folder that cannot be written, and as `images`.
+        Raises ModelError if the folder cannot be written, and as `images`.
         """
         target = Path(folder)
         try:

@@ -1,4 +1,4 @@
-"""Constants as bytes: loaded when they are asked for, packed as the instruction set wants them, one at a time."""
+"""Constants as bytes: loaded on demand, packed as the instruction set requires, one at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fleet.targets.quantised import quantiser
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 _LARGEST = 1 << 34
-"""Bytes of a file of packed constants, at most."""
+"""Largest size of a file of packed constants, in bytes."""
 
 
 class GraphConstants:
@@ -25,7 +25,7 @@ class GraphConstants:
         self, places: tuple[ConstantPlace, ...], options: QuantiseOptions, ports: int,
         stored: Mapping[str, Quantised] | None = None,
     ) -> None:  # fmt: skip
-        """ports: banks of space "hbm". stored: matrices that are quantised already, by the constant's name; they go before data."""
+        """ports: banks of space "hbm". stored: matrices that are already quantised, by name; they precede data."""
         self.places, self._options, self._ports = places, options, ports
         self._stored: Mapping[str, Quantised] = {} if stored is None else stored
         self._packed_of: dict[tuple[int, str, int], tuple[Quantised, tuple[np.ndarray, ...]]] = {}
@@ -36,25 +36,25 @@ class GraphConstants:
             self._stems[place.name] = names.unique(data)
 
     def has_data(self, place: ConstantPlace) -> bool:
-        """Return whether it has bytes at all."""
+        """Return whether the constant has data."""
         return place.data is not None or place.packing.default is not None or place.name in self._stored
 
     def banks(self, place: ConstantPlace) -> int:
-        """Number of banks that it fills."""
+        """Return the number of banks that it fills."""
         return self._ports if place.space == "hbm" else 1
 
     def files(self, place: ConstantPlace) -> list[str]:
-        """Names of its files, one a bank: that of its path, with the bank's two digits behind the stem for HBM."""
+        """Return the names of its files, one per bank: the name of its path, for HBM with the bank's two digits after the stem."""
         path = Path(self._stems[place.name])
         if place.space != "hbm":
             return [path.name]
         return [f"{path.stem}_{bank:02d}{path.suffix}" for bank in range(self._ports)]
 
     def load(self, place: ConstantPlace) -> tuple[np.ndarray, ...]:
-        """The bytes of the constant, one flat uint8 array a bank.
+        """Return the bytes of the constant, one flat uint8 array per bank.
 
         Raises:
-            ModelError: no data, a file that is missing or has another size, an array that does not fit or is not finite.
+            ModelError: there is no data, a file is missing or has another size, an array does not fit or is not finite.
         """
         if place.name in self._stored:
             return self._packed_once(place, self._stored[place.name])
@@ -68,7 +68,7 @@ class GraphConstants:
         return self._pack(place, np.asarray(array), quantiser(self._options, place.name))
 
     def _packed_once(self, place: ConstantPlace, stored: Quantised) -> tuple[np.ndarray, ...]:
-        """Pack a stored matrix; the same one at several places is packed once."""
+        """Pack a stored matrix; a matrix used at several places is packed once."""
         key = id(stored), place.packing.kind, place.packing.room.size
         if key not in self._packed_of:
             self._packed_of[key] = stored, self._pack(place, stored.codes, lambda *_asked: (stored.codes, stored.scales))
@@ -89,7 +89,7 @@ class GraphConstants:
         return made
 
     def _packed(self, place: ConstantPlace, path: Path) -> Iterator[np.ndarray]:
-        """Bytes of files that are packed already: one a bank beside the path, or one with all banks in order."""
+        """Read files of packed bytes: one per bank beside the path, or one with all banks in order."""
         size, banks = place.packing.room.size, self.banks(place)
         folder, names = path.parent, self.files(place)
         single = path.is_file() and (banks == 1 or not (folder / names[0]).is_file())

@@ -13,7 +13,7 @@ _LARGEST_ADDRESS = 1 << 40
 
 
 def address_of(storage: str) -> Var:
-    """The variable that stands for the address of a storage."""
+    """The variable for the address of a storage."""
     return Var(storage, _LARGEST_ADDRESS)
 
 
@@ -21,7 +21,7 @@ def address_of(storage: str) -> Var:
 class Instr:
     """One instruction. fields: register name -> number or expression; node: index of its `NodeInfo`.
 
-    tokens: (first, behind the last) that it works on; None where that means nothing.
+    tokens: (first, end) of the tokens that it processes; None if not applicable.
     """
 
     instruction: str
@@ -55,7 +55,7 @@ class NodeInfo:
 
 @dataclass(frozen=True)
 class ConstantPlace:
-    """A constant and where it stands. data: as in `fleet.ir.accel.nodes.Constant`; files: unique beginning of its files' names."""
+    """A constant and its place. data: as in `fleet.ir.accel.nodes.Constant`; files: unique prefix of its files' names."""
 
     name: str
     data: object
@@ -75,15 +75,15 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Emission:
-    """A compiled graph, before addresses are put in.
+    """A compiled graph, before addresses are assigned.
 
     Attributes:
         items: in program order. nodes: calls with instructions, in order; views: calls without.
-        inputs, outputs: name -> where it stands.
+        inputs, outputs: name -> place.
         constants: in the order of their first use.
-        dims: the dynamic dimensions, by name. requirements: what a step must keep to.
+        dims: the dynamic dimensions, by name. requirements: the limits of a step.
         parameters: parameter register -> value.
-        log: a line a call, where it reads and writes.
+        log: one line per call, where it reads and writes.
     """
 
     items: tuple[Instr | Loop, ...]
@@ -98,6 +98,6 @@ class Emission:
     log: tuple[str, ...]
 
     def instructions(self) -> Iterator[Instr]:
-        """All of them, those of a loop once."""
+        """Iterate over all instructions, those of a loop once."""
         for item in self.items:
             yield from item.body if isinstance(item, Loop) else (item,)

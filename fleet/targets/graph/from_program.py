@@ -1,6 +1,6 @@
-"""A program of NumPy or ONNX as a graph of accelerator operators: the way back from `fleet.transforms.graph.to_program`.
+"""Converts a program of NumPy or ONNX to a graph of accelerator operators: the inverse of `fleet.transforms.graph.to_program`.
 
-Rows are tokens: a tensor [..., C] is the feature (1, rows, C). An operation stands for one node of its name; `fuse` puts biases,
+Rows are tokens: a tensor [..., C] is the feature (1, rows, C). Each operation becomes one node of its name; `fuse` puts biases,
 residuals, ReLU and argmax into products afterwards.
 """
 
@@ -25,16 +25,16 @@ from fleet.symbols.expr import Number, Var
 
 
 def from_program(program: Program, tokens: Var | None = None, dims: Collection[Var] = ()) -> Node:
-    """The graph of a program, without types.
+    """Return the graph of a program, without types.
 
     Args:
-        program: as `lowered_program` gives it for a set, so that norms, softmax and activations are one operation each.
-        tokens: rows of every feature, if a step decides them; None: as many as the program's shapes say.
+        program: as `lowered_program` returns it for a set, so that norms, softmax and activations are one operation each.
+        tokens: rows of every feature, if the step determines them; None: as in the program's shapes.
         dims: the program's unknown dimensions, by their names: sizes of the graph are expressions of them.
 
     Raises:
-        ModelError: an operation, or a use of it, that no operator of a graph computes, with its id and place in the source; an
-            unknown dimension that `dims` does not have.
+        ModelError: no operator of a graph computes an operation, or this use of it (with its id and place in the source); `dims`
+            lacks an unknown dimension.
     """
     return _Graph(program, tokens, {v.name: v for v in dims}).root()
 
@@ -62,7 +62,7 @@ class _Graph:
     # ---- values
 
     def feature(self, argument: Argument) -> tuple[Number, ...]:
-        """The shape of an input: its rows, and its channels."""
+        """Return the shape of an input: its rows, and its channels."""
         *sizes, channels = argument.shape or (1,)
         if channels == UNKNOWN:
             raise ModelError(f"input '{argument.name}' has unknown channels, a graph's are known", where=self.program.source_name)
@@ -82,7 +82,7 @@ class _Graph:
         return self.nodes[value]
 
     def array(self, value: SSAValue) -> Callable[[], np.ndarray] | None:
-        """A weight's data, or a number's; None of what the run computes."""
+        """Return the data of a weight or a number; None for a value computed in the run."""
         if isinstance(value, BlockArgument) and value not in self.nodes:
             name = self.program.arguments[value.index].name
             return lambda: np.asarray(self.program.weights[name])
@@ -107,7 +107,7 @@ class _Graph:
         return self.constants[key]
 
     def channels(self, value: SSAValue, count: int) -> ConstantNode | None:
-        """One number a channel, as a constant (1, 1, C); a number stands for all channels."""
+        """Return one number per channel, as a constant (1, 1, C); a single number is used for all channels."""
         data, shape = self.array(value), shape_of(value.type)
         if data is None or prod(shape) not in (1, count) or prod(shape[:-1]) != 1:
             return None

@@ -1,7 +1,7 @@
 """Choice of the half of on-chip memory for each tensor, so that no later instruction finds its operands in both.
 
-A result stands in another half than its operands. So all operands of an instruction whose result is on chip stand in one half, and
-what hangs together so has two colourings; which of the two is open until the first of it is placed.
+A result must be in the other half than its operands. So all operands of an instruction whose result is on chip are in one half.
+Each connected set of tensors has two colourings; the choice is open until its first tensor is placed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ONCHIP = "onchip"
 
 
 class Halves:
-    """Wishes, not rules: what does not fit where it is wanted may stand elsewhere as long as instructions allow it."""
+    """Preferences, not rules: a tensor that does not fit in its preferred half may go elsewhere if the instructions allow it."""
 
     def __init__(self, order: Iterable[Node], tasks: GraphTasks, lives: Lives[Node]) -> None:
         """order: every node, arguments first."""
@@ -31,13 +31,13 @@ class Halves:
                                 self._differ(own, root)
 
     def wanted(self, node: Node) -> int | None:
-        """The half that a tensor should stand in; None where nothing of what it hangs together with is placed yet."""
+        """Return the half that a tensor should use; None if no tensor of its connected set is placed yet."""
         root, parity = self._find(node)
         turned = self._turned.get(root)
         return None if turned is None else turned ^ parity
 
     def placed(self, node: Node, half: int) -> None:
-        """Says where a tensor stands now; the first of those that hang together decides for all."""
+        """Record the half of a tensor; the first one placed decides for its connected set."""
         root, parity = self._find(node)
         self._turned.setdefault(root, half ^ parity)
 
@@ -52,7 +52,7 @@ class Halves:
         return at, parity
 
     def _differ(self, a: Node, b: Node) -> None:
-        """The two stand in different halves; nothing where they are in one already, by other instructions."""
+        """Require different halves for two nodes; do nothing if other instructions already force them into one half."""
         (x, p), (y, q) = self._find(a), self._find(b)
         if x is not y:
             self._parent[x] = y, p ^ q ^ 1

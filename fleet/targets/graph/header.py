@@ -30,7 +30,7 @@ class _Driver:
         self.names = Names(tuple(module.storage.storages))
         for parameter in (DEVICE, MEMORY, FOLDER):
             self.names.unique(parameter.name)
-        # The model's own names are those of the seed; what they meet gives way.
+        # The model's own names are those of the seed; names that collide with them are changed.
         self.name = identifier(module.name)
         prefix = "" if module.config.namespace else f"{self.name}_"
         whole = "run" if module.config.namespace else self.name
@@ -52,7 +52,7 @@ class _Driver:
     # ---- numbers
 
     def number(self, value: Number) -> Number:
-        """With the dimensions as the program calls them."""
+        """Replace the dimensions by their names in the C++ program."""
         if not isinstance(value, Expr):
             return value
         renamed: Mapping[str, Number] = {n: v for n, v in self.dims.items() if v.name != n}
@@ -64,7 +64,7 @@ class _Driver:
         return [st.Parameter(v.name, "int") for n, v in self.dims.items() if n in used]
 
     def absolute(self, operand: TaskOperand) -> Number:
-        """The address at which the host sees an operand: `(runtime0 + 8589934592)`."""
+        """Return the address at which the host sees an operand: `(runtime0 + 8589934592)`."""
         base = self.m.config.hbm_base if operand.space == "hbm" else self.m.config.ddr_base
         return self.number(dim(as_expr(operand.address) + base))
 
@@ -214,7 +214,7 @@ class _Driver:
                 yield self.m.emission.log[n]
 
     def updating(self) -> st.Block:
-        """Words that depend on the step, grouped by what they depend on: a dimension that is as before changes none of its own."""
+        """Words that depend on the step, grouped by dimension: an unchanged dimension changes none of its words."""
         assert self.m.binary is not None
         groups: dict[tuple[str, ...], st.Block] = {}
         for i, run in enumerate(self.m.binary.runs, 1):
@@ -241,7 +241,7 @@ class _Driver:
         return groups.setdefault(tuple(n for n in self.dims if n in used), st.Block())
 
     def _word(self, word: Number) -> Number:
-        """The absolute address of a word of the binary."""
+        """Return the absolute address of a word of the binary."""
         return dim(address_of(self.m.insts) + self.m.config.ddr_base + as_expr(word) * 4)
 
     def _slot_words(self, slot: Slot, groups: dict[tuple[str, ...], st.Block]) -> None:
@@ -251,7 +251,7 @@ class _Driver:
                 self._group(groups, [value]).add(st.WriteWord(self._word(slot.word + k), self.number(value)))
 
     def _loop_words(self, i: int, run: AuxRun, loop: BoundLoop) -> Iterator[st.Node]:
-        """A task for every round that there can be; those beyond the step's become zeros."""
+        """Emit a task for every possible iteration; those beyond the step's count become zeros."""
         (made,) = loop.body
         word = self.m.description.instructions[made.instruction]
         count, index = as_expr(self.number(loop.count)), loop.index

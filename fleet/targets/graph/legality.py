@@ -1,6 +1,6 @@
-"""The check that every instruction is legal in every step, made at the steps in which something changes.
+"""Checks that every instruction is legal in every step, at the steps at which something changes.
 
-Bindings are the smallest and the largest step, those at the borders of loops, and some at random.
+These are the smallest and the largest step, those at the borders of loops, and some random ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TRIES = 64
 _MOST = 24
 _NEAR, _FAR = 64, 32
 """Steps are tried one by one up to `_NEAR` above the least, then at powers of two below `_FAR` bits."""
-"""Bindings that are looked at, at most."""
+"""Largest number of bindings that are checked."""
 
 Dims = dict[str, int]
 
@@ -45,7 +45,7 @@ def bindings(steps: Steps, dims: Mapping[str, Var]) -> list[Dims]:
 
     add(least)
     corners = {n: _corners(steps, n, v, least, possible) for n, v in dims.items()}
-    # The largest of one with the others small, then with the others as large as they get beside it.
+    # The largest value of one with the others small, then with the others as large as possible beside it.
     for name, values in corners.items():
         add({**least, name: values[-1]})
     for order in itertools.permutations(dims) if len(dims) <= 3 else (tuple(dims),):
@@ -66,7 +66,7 @@ def bindings(steps: Steps, dims: Mapping[str, Var]) -> list[Dims]:
 
 
 def smallest(steps: Steps, dims: Mapping[str, Var]) -> Dims:
-    """The smallest step: where 0 of a dimension is not possible, the least that is. Raises ModelError where no step is found."""
+    """Return the smallest step; a dimension that cannot be 0 gets its least possible value. Raises ModelError if there is none."""
     least = {n: v.min_data for n, v in dims.items()}
     for raised in _larger(least, dims):
         try:
@@ -78,7 +78,7 @@ def smallest(steps: Steps, dims: Mapping[str, Var]) -> Dims:
 
 
 def _larger(least: Dims, dims: Mapping[str, Var]) -> Iterator[Dims]:
-    """The least of all; one dimension larger; all of them."""
+    """Yield candidates: the least of all; one dimension larger; all larger."""
     yield least
     for more in (*range(1, _NEAR), *(1 << n for n in range(_NEAR.bit_length() - 1, _FAR))):
         raised = {n: min(least[n] + more, v.max_data or 0) for n, v in dims.items()}
@@ -88,7 +88,7 @@ def _larger(least: Dims, dims: Mapping[str, Var]) -> Iterator[Dims]:
 
 
 def _most(base: Dims, name: str, variable: Var, possible: Callable[[Dims], bool]) -> int:
-    """The largest value of one dimension beside the others, by bisection."""
+    """Return the largest value of one dimension for given values of the others, by bisection."""
     low, high = base[name], variable.max_data or 0
     while low < high:
         middle = (low + high + 1) // 2
@@ -97,7 +97,7 @@ def _most(base: Dims, name: str, variable: Var, possible: Callable[[Dims], bool]
 
 
 def _corners(steps: Steps, name: str, variable: Var, least: Dims, possible: Callable[[Dims], bool]) -> list[int]:
-    """Values of one dimension: the ends, around a group of 32, and where loops get another round."""
+    """Return values of one dimension to check: the ends, around a group of 32, and where loops get another iteration."""
     most = _most(least, name, variable, possible)
     found = {least[name], least[name] + 1, 31, 32, 33, most - 1, most}
     for item in steps.items:
@@ -108,7 +108,7 @@ def _corners(steps: Steps, name: str, variable: Var, least: Dims, possible: Call
 
 
 def _border(count: Expr, name: str, least: Dims, most: int) -> int:
-    """The smallest value with which a loop has a second round."""
+    """Return the smallest value for which a loop has a second iteration."""
     low, high = least[name], most
     while low < high:
         middle = (low + high) // 2

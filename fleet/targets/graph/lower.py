@@ -1,4 +1,4 @@
-"""A graph to instructions: nodes in order, a place for every result, the instruction set's task for every call."""
+"""Lowers a graph to instructions: nodes in order, a place for every result, the instruction set's task for every call."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
 
 _MOST_ROUNDS = 1 << 16
-"""Each takes room in the binary."""
+"""Each takes space in the binary."""
 
 GLOBAL = "global::"
-"""Constants whose name begins so are the same wherever the name is the same, and stand in block "global"."""
+"""Name prefix of shared constants: equal names are equal constants, stored in block "global"."""
 
 
 def lower(
     graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
 ) -> Emission:
-    """Emits the instructions of a graph and takes room for all that it has.
+    """Emit the instructions of a graph and allocate memory for all its tensors.
 
     Args:
         graph: after `infer_type`.
         tasks: of the instruction set.
         device: what it runs on.
-        planner: gives the storages; their addresses are not known yet.
+        planner: allocates the storages; their addresses are not known yet.
         config, options: of the build.
 
     Raises:
-        ModelError: a node without a type, a dimension without a bound, a constant that is used in two ways.
-        DeviceError: naming a node and what the device cannot do.
+        ModelError: a node has no type, a dimension has no bound, a constant is used in two ways.
+        DeviceError: the device cannot run a node; the message names the node and the reason.
     """
     return _Lowering(graph, tasks, device, planner, config, options).run()
 
@@ -154,7 +154,7 @@ class _Lowering:
             self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.label or 'a split'}'")
 
     def _call(self, node: OperatorCall, step: int) -> int:
-        """1 where it has instructions, 0 where it is a view."""
+        """Return 1 if it has instructions, 0 if it is a view."""
         name, types = self.place.names[node], self.place.types(node)
         args = tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args))
         call = TaskCall(node.op, name, args, (), dict(node.attrs))
@@ -170,7 +170,7 @@ class _Lowering:
             return 0
 
     def _possible(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor]) -> None:
-        """Steps too small for a view are refused: a part of less than nothing, a token that is not there."""
+        """Refuse steps too small for a view: a part of negative size, a token that does not exist."""
         what = f"too few for '{call.node}' ({node.op})"
         for size in {d: None for t in types for d in t.shape}:
             self.context.require(-as_expr(size), 0, what)
@@ -209,7 +209,7 @@ class _Lowering:
         return TaskOperand(tensor.shape, tensor.dtype.dtype, tensor.dtype.mapped, 0, name=argument.label or "constant")
 
     def _constant(self, call: TaskCall, index: int, argument: Node) -> TaskOperand:
-        """The operand of an argument; a constant gets its place at its first use."""
+        """Return the operand of an argument; a constant is placed at its first use."""
         operand = call.args[index]
         if not isinstance(argument, ConstantNode):
             return operand
@@ -249,7 +249,7 @@ class _Lowering:
 
 
 def _check_use(place: ConstantPlace, packing: Packing, argument: ConstantNode, call: TaskCall) -> None:
-    """Raises ModelError where a constant is used in two ways, or two of one name differ."""
+    """Raises ModelError if a constant is used in two ways, or if two of the same name differ."""
     known, where = place.packing, f"{call.node} ({call.op})"
     if (known.kind, known.room, known.shape) != (packing.kind, packing.room, packing.shape):
         ways = f"as {packing.kind} of {list(packing.shape)}, elsewhere as {known.kind} of {list(known.shape)}"

@@ -1,4 +1,4 @@
-"""A compiled graph with its driver's source: what a build gives."""
+"""A compiled graph with its driver's source: the result of a build."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class Module(CompiledGraph):
     """A compiled graph with the driver's source, from `fleet.targets.graph.build`."""
 
     def get_source(self) -> str:
-        """The driver in the target's language; its first line has a hash of all that follows and of the binary."""
+        """The driver in the target's language; its first line has a hash of the text after it and of the binary."""
         insts = b"" if self.binary is None else self.get_insts_bin()
         return titled(self.target.write(driver(self)), self.device.name, self.description_hash.encode(), insts)

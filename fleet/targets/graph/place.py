@@ -1,4 +1,4 @@
-"""Placement of all values of a graph before any instruction is made: names, lifetimes, memories, storages."""
+"""Placement of all values of a graph before any instruction is emitted: names, lifetimes, memories, storages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def short(op: str) -> str:
 
 @contextmanager
 def located(name: str, op: str) -> Generator[None]:
-    """Errors name the call of the graph in which they arise."""
+    """Add the current call of the graph to errors."""
     where = f"{name} ({op})"
     try:
         yield
@@ -49,11 +49,11 @@ class GraphPlacement:
     Attributes:
         order: every node, arguments first. names: call -> its unique name.
         dims: the dynamic dimensions, by name, in the order in which they appear.
-        joined: call -> (join, which operand of it): its result is written where that join's result stands.
+        joined: call -> (join, operand index): its result is written directly into that join's result.
     """
 
     def __init__(self, graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig) -> None:
-        """Takes room for everything. Raises ModelError and DeviceError naming a node, as `lower`."""
+        """Allocate memory for everything. Raises ModelError and DeviceError naming a node, as `lower`."""
         self.order = list(post_order(graph))
         self.names: dict[OperatorCall, str] = {}
         self.dims: dict[str, Dim] = {}
@@ -79,7 +79,7 @@ class GraphPlacement:
         planner.settle()
 
     def operands(self, node: Node) -> tuple[TaskOperand, ...]:
-        """Return the places of an input or of a call's results. DeviceError for a join that cannot be written part by part."""
+        """Return the places of an input or of a call's results. Raises DeviceError if a join cannot be written part by part."""
         if isinstance(node, OperatorCall) and node in self.joined:
             join, index = self.joined[node]
             if join not in self._parts:
@@ -92,7 +92,7 @@ class GraphPlacement:
         return tuple(replace(operand, address=address_of(storage), storage=storage) for storage, operand in found)
 
     def types(self, node: Node) -> tuple[AccelTensor, ...]:
-        """The types of a node's results; their dimensions are known from now on. Raises ModelError."""
+        """Return the types of a node's results and register their dimensions. Raises ModelError."""
         found = node.checked_type
         if found is None:
             raise ModelError("it has no type", where=_where(node), hint="run infer_type first")
@@ -117,7 +117,7 @@ class GraphPlacement:
     # ---- lifetimes
 
     def _lifetimes(self, graph: Node) -> Lives[Node]:
-        """Steps are the calls that have instructions, from 0; inputs are there before the first."""
+        """Steps are the calls that have instructions, from 0; inputs exist before the first."""
         lives = Lives[Node]()
         step = 0
         for node in self.order:
@@ -146,7 +146,7 @@ class GraphPlacement:
         return lives
 
     def _reservations(self) -> Mapping[Node, list[tuple[Number, ...]]]:
-        """Root -> shapes that it must have room for (`realloc`)."""
+        """Return root -> shapes for which it needs memory (`realloc`)."""
         found: dict[Node, list[tuple[Number, ...]]] = {}
         for node in self.order:
             if isinstance(node, OperatorCall) and node.op == REALLOC:
@@ -194,7 +194,7 @@ class GraphPlacement:
                 self._place(node, name if n == 0 else f"{name}.{n}", operand, room, avoid)
 
     def _join(self, join: OperatorCall, avoid: Sequence[int]) -> None:
-        """The join gets its room with the first result that it wants."""
+        """Allocate the join together with the first of its parts."""
         if join not in self._placed:
             (tensor,) = self.types(join)
             operand = _operand(tensor, _space(join, tensor))
@@ -206,10 +206,10 @@ class GraphPlacement:
         return (self._planner.part(key) for key, operand in self._placed.get(root, ()) if operand.space == ONCHIP)
 
     def _place(self, node: Node, name: str, operand: TaskOperand, room: OnChipRoom, avoid: Sequence[int] = ()) -> None:
-        """Takes room; what does not fit on chip may stand in DDR (setting spill)."""
+        """Allocate memory; a value that does not fit on chip may go to DDR (setting spill)."""
         shapes = self._reserved.get(node, ())
         size = max([room.size, *(self._tasks.room(self._device, replace(operand, shape=s), {}).size for s in shapes)])
-        # Indices of an argmax are never on chip: they stand beside what is.
+        # Indices of an argmax are never on chip, even if the other result is.
         space = operand.space
         block = "runtime" if node.prefix == ONCHIP != space else node.prefix
         life, key = self._lives.of[node], self._keys.unique(name)
@@ -239,7 +239,7 @@ def _operand(tensor: AccelTensor, space: str) -> TaskOperand:
 
 
 def _joined(order: Sequence[Node], tasks: GraphTasks) -> Iterator[tuple[Node, tuple[OperatorCall, int]]]:
-    """Results that are written where a later join wants them: those of calls with instructions, each for one join."""
+    """Return results that are written directly into a later join: those of calls with instructions, each for one join."""
     taken: set[Node] = set()
     for join in order:
         if not isinstance(join, OperatorCall) or join.op not in tasks.joins:

@@ -1,4 +1,4 @@
-"""Settings of a build: where memory blocks begin, and those of seed 004."""
+"""Settings of a build: bases of memory blocks, and the settings of seed 004."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Blocks = Mapping[str, int | str]
 
 NEEDED_BLOCKS: tuple[str, ...] = ("global", "weight", "runtime", "insts", "hbm", "hbm_cache")
 PING_PONG: tuple[str, ...] = ("runtime", "onchip", "hbm_rt")
-"""Blocks whose storages are used again when what they hold is dead."""
+"""Blocks whose storages are reused when their contents are dead."""
 
 DEFAULT_BLOCKS: Blocks = {
     "global": 0,
@@ -30,7 +30,7 @@ DEFAULT_BLOCKS: Blocks = {
 
 
 def mapping(name: str, given: object) -> Mapping[str, Any]:
-    """An argument of a build that is a dict; nothing in it where it is None. Raises ModelError."""
+    """Return an argument of a build that must be a dict; None gives an empty one. Raises ModelError."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -50,9 +50,9 @@ class BuildConfig:
         debug: keep a log of where every operator reads and writes (`Module.log`), also as comments of the header.
         ddr_base, hbm_base: absolute addresses at which the host sees the memories.
         align: bytes; every storage begins and ends at a multiple of it.
-        lite: no loops over tokens: a step then has only as many as one instruction takes.
-        namespace: the header stands in a namespace of the model's name, so that one program can have several models.
-        spill: what is meant to be on chip and cannot be there stands in block "runtime" instead of being refused.
+        lite: no loops over tokens: a step then has at most as many tokens as one instruction takes.
+        namespace: the header is in a namespace with the model's name, so that one program can contain several models.
+        spill: a tensor meant for on-chip memory that does not fit goes to block "runtime" instead of being refused.
         pingpong: names of further blocks with the ping-pong property.
     """
 
@@ -68,7 +68,7 @@ class BuildConfig:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> BuildConfig:
-        """Out of a dict as seed 004 writes it. Raises ModelError for a setting that there is not, or a wrong value."""
+        """Build from a dict as seed 004 writes it. Raises ModelError if a setting is unknown or a value is wrong."""
         known = {f.name for f in fields(cls)}
         values = dict(given)
         for name in values:
@@ -91,5 +91,5 @@ class BuildConfig:
         return made
 
     def ping_pong(self, block: str) -> bool:
-        """Return whether a block's storages are used again."""
+        """Return whether a block's storages are reused."""
         return block in PING_PONG or block in self.pingpong

@@ -1,4 +1,4 @@
-"""The numbers of one step: instructions with their dynamic dimensions bound."""
+"""Instructions of one step, with their dynamic dimensions bound."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
 
 Dims = Mapping[str, int]
 USUAL: tuple[str, ...] = ("token", "last_token")
-"""Dimensions that a step may name though the graph has them not."""
+"""Dimensions that a step may name even if the graph does not have them."""
 
 
 @dataclass(frozen=True)
 class BoundInstr:
-    """An instruction with the addresses in it. fixed: what every step has; dynamic: register -> expression of the dimensions."""
+    """An instruction with its addresses. fixed: values common to all steps; dynamic: register -> expression of the dimensions."""
 
     instruction: str
     fixed: Mapping[str, int]
@@ -50,7 +50,7 @@ class Round:
 
 
 class Steps:
-    """Binds dimensions. Everything that does not depend on the step is worked out once."""
+    """Binds dimensions. Everything that does not depend on the step is computed once."""
 
     def __init__(self, emission: Emission, addresses: Mapping[str, int]) -> None:
         """addresses: storage -> its offset."""
@@ -70,7 +70,7 @@ class Steps:
     # ---- addresses
 
     def number(self, value: Number) -> Number:
-        """With the addresses put in."""
+        """Substitute the addresses."""
         if not isinstance(value, Expr):
             return value
         found = self._known.get(value)
@@ -79,7 +79,7 @@ class Steps:
         return found
 
     def operand(self, operand: TaskOperand) -> TaskOperand:
-        """An operand with the addresses put in."""
+        """Return an operand with its addresses substituted."""
         return replace(
             operand, address=self.number(operand.address), surface=self.number(operand.surface), line=self.number(operand.line)
         )
@@ -111,7 +111,7 @@ class Steps:
             self._root(value)
 
     def bind(self, given: Dims) -> dict[str, int]:
-        """All dimensions of a step. Raises ModelError for a step that was not planned."""
+        """Return all dimensions of a step. Raises ModelError if the step was not planned."""
         dims = self._emission.dims
         for name in given:
             if name not in dims and name not in USUAL:
@@ -138,12 +138,12 @@ class Steps:
         return bound
 
     def value(self, value: Number, bound: Dims) -> int:
-        """A number of a step; addresses are put in."""
+        """Evaluate an expression for a step, with addresses substituted."""
         number = self.number(value)
         return number.evaluate(dict(bound)) if isinstance(number, Expr) else number
 
     def bound_operand(self, operand: TaskOperand, bound: Dims) -> TaskOperand:
-        """An operand with numbers in it."""
+        """Return an operand with its expressions evaluated."""
         return replace(
             operand,
             shape=tuple(self.value(d, bound) for d in operand.shape),
@@ -153,7 +153,7 @@ class Steps:
         )
 
     def rounds(self, bound: Dims, *, some: bool = False) -> Iterator[Round]:
-        """The instructions of a step. some: of every loop only the first two rounds and the last."""
+        """Return the instructions of a step. some: of every loop only the first two iterations and the last."""
         values = self._values(bound)
         for n, item in enumerate(self.items):
             if isinstance(item, BoundInstr):

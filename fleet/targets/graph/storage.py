@@ -1,9 +1,9 @@
-"""The memory plan of a graph: which storage every tensor and constant stands in, and at which address every storage begins.
+"""The memory plan of a graph: the storage of every tensor and constant, and the address of every storage.
 
-A block ("runtime") has a piece of a memory, or all of one. What it holds comes in two steps. Values that a step computes or is
-given share memory where their lives allow it, if the block has the ping-pong property; else each lives forever. Constants stand
-behind them. A storage ("runtime0") is an offset of the block at which something stands. Addresses are known when the sizes of all
-blocks are (`Planner.finish`), as a block may follow another one.
+A block ("runtime") has a piece of a memory, or all of one. It is filled in two steps. Inputs and results of a step share memory if
+their lifetimes allow it and the block has the ping-pong property; otherwise each lives forever. Constants follow after
+them. A storage ("runtime0") is an allocation at an offset of the block. Addresses are known only when the sizes of all
+blocks are (`Planner.finish`), because a block may follow another one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WHERE = "memory plan"
 class GraphStorage:
     """A piece of a block: `size` bytes at `address` of a memory space, in every bank of it.
 
-    part: which of the space's equal parts, where it has several (the halves of an on-chip memory).
+    part: index of the space's equal part, if it has several (the halves of an on-chip memory).
     """
 
     name: str
@@ -40,7 +40,7 @@ class GraphStorage:
 
     @property
     def end(self) -> int:
-        """Behind its last byte."""
+        """Offset after its last byte."""
         return self.address + self.size
 
 
@@ -60,8 +60,8 @@ class StoragePlan:
     Attributes:
         storages: name -> storage, block by block, ascending in each; two of a block may overlap.
         tenants: in the order in which they begin.
-        bases: block -> (space, first byte, behind the last byte).
-        steps: how many there are.
+        bases: block -> (space, first byte, end).
+        steps: number of steps.
     """
 
     storages: Mapping[str, GraphStorage]
@@ -70,11 +70,11 @@ class StoragePlan:
     steps: int
 
     def peak(self, block: str) -> int:
-        """The most bytes of a block that are alive at once."""
+        """Return the largest number of bytes of a block that are live at once."""
         return live_bytes(t.life for t in self.tenants if self.storages[t.storage].block == block)
 
     def report(self) -> list[str]:
-        """A line a block: where it stands, its storages, the peak of what is alive in it, and what is lost beside that."""
+        """Return one line per block: its place, its storages, the peak of live bytes, and the bytes wasted beyond it."""
         lines = [f"{'block':<12} {'space':<7} {'begins':>12} {'bytes':>15} {'storages':>8} {'peak alive':>15} {'lost':>7}"]
         for block, (space, first, end) in self.bases.items():
             size, peak = end - first, self.peak(block)
@@ -88,7 +88,7 @@ class StoragePlan:
         return AddressMap.planned(self.steps, ((t.key, *self._place(t.storage), t.life) for t in self.tenants))
 
     def lines(self, moments: Sequence[str]) -> Iterator[str]:
-        """The blocks, and what stands where from when to when. moments: what runs at every step."""
+        """Return the blocks and their contents over time. moments: what runs at every step."""
         yield from self.report()
         places: list[tuple[str, int, int, str]] = []
         for t in self.tenants:
@@ -111,7 +111,7 @@ class _Block:
     storages: dict[tuple[int, int], tuple[str, int]] = field(default_factory=dict[tuple[int, int], tuple[str, int]])
 
     def store(self, key: str) -> str:
-        """Gives something that has its place a storage: its name."""
+        """Return the name of the storage for a placed value."""
         place = self.room.places[key]
         name, size = self.storages.get(place, (f"{self.name}{len(self.storages)}", 0))
         self.storages[place] = name, max(size, self.room.lives[key].size)
@@ -119,12 +119,12 @@ class _Block:
 
 
 class Planner:
-    """First `place` for all that a step has, then `settle`; then `take` for constants, and `finish`."""
+    """Call `place` for all values of a step, then `settle`; then `take` for constants, and `finish`."""
 
     def __init__(self, blocks: Blocks, config: BuildConfig, spaces: Mapping[str, Space], device: str) -> None:
-        """blocks: where each begins. spaces: the device's memories. device: its name, for messages.
+        """blocks: the base of each. spaces: the device's memories. device: its name, for messages.
 
-        Raises ModelError for a block that is missing, follows an unknown one, or follows itself in a circle.
+        Raises ModelError if a block is missing, follows an unknown one, or follows itself in a circle.
         """
         self.config, self.spaces, self.device = config, spaces, device
         self._bases = dict(blocks)
@@ -140,16 +140,16 @@ class Planner:
         self, key: str, block: str, space: str, size: int, first: int, last: int, *,
         avoid: Collection[int] = (), prefer: int | None = None,
     ) -> None:  # fmt: skip
-        """Room for what a step has, from step `first` to `last`; in a block without the ping-pong property, forever.
+        """Allocate memory for a value of a step, from step `first` to `last`; in a block without the ping-pong property, forever.
 
         Args:
             key: unique.
-            block, space: where it goes. size: bytes, in every bank.
-            avoid: parts of the space in which it must not stand. prefer: where it should.
+            block, space: its block and memory. size: bytes, in every bank.
+            avoid: parts of the space that it must not use. prefer: the preferred part.
 
         Raises:
-            ModelError: the block has no base, or other tensors of it stand in another memory.
-            DeviceError: what the parts of the space hold does not fit.
+            ModelError: the block has no base, or other tensors of it are in another memory.
+            DeviceError: the parts of the space have no room for it.
         """
         found = self._block(block, space, key)
         size = round_up(max(size, 1), found.room.align)
@@ -157,36 +157,36 @@ class Planner:
         if found.room.parts == 1:
             found.room.expect({key: life})
         else:
-            # What is computed later depends on whether and where this fits.
+            # Placed at once, because later placements depend on whether and where this fits.
             allowed = sorted((p for p in range(found.room.parts) if p not in avoid), key=lambda p: p != prefer)
             if not found.room.place(key, life, allowed):
                 raise DeviceError(self._full(found, life, avoid), where=f"{WHERE}, block '{block}', '{key}'")
         self._of[key] = found
 
     def part(self, key: str) -> int:
-        """The part in which something stands, of a space with several."""
+        """Return the part that holds a value, in a space with several."""
         return self._of[key].room.places[key][0]
 
     def settle(self) -> None:
-        """All that was placed gets its storage."""
+        """Assign storages to all placed values."""
         for block in self._blocks.values():
             block.room.settle()
             for key in sorted(block.room.places, key=lambda key: block.room.places[key]):
                 block.store(key)
 
     def storage(self, key: str) -> str:
-        """The name of the storage in which something stands, when all is settled."""
+        """Return the name of the storage of a value, after `settle`."""
         block = self._of[key]
         return block.storages[block.room.places[key]][0]
 
     def take(self, key: str, block: str, space: str, size: int) -> str:
-        """Room that nothing shares, for a constant, behind all that is there: the name of its storage. Raises as `place`."""
+        """Allocate unshared memory for a constant at the end; return the name of its storage. Raises as `place`."""
         found = self._block(block, space, key)
         found.room.take(key, round_up(max(size, 1), found.room.align))
         return found.store(key)
 
     def stage(self, block: str, space: str, size: int) -> str:
-        """Room that is used only while constants come into memory, when nothing else of the block is: the name of its storage."""
+        """Allocate memory used only while constants are loaded, before the rest of the block; return the name of its storage."""
         found = self._block(block, space, "staging")
         life = Life(round_up(size, found.room.align), LOADING, LOADING)
         behind = life.size > found.room.shared < found.room.end
@@ -194,15 +194,15 @@ class Planner:
         return found.store("staging")
 
     def names(self) -> list[str]:
-        """The storages so far."""
+        """Return the storages so far."""
         return [name for block in self._blocks.values() for name, _ in block.storages.values()]
 
     def finish(self, steps: int) -> StoragePlan:
-        """The plan, with addresses.
+        """Return the plan, with addresses.
 
         Raises:
             DeviceError: a block does not fit the device.
-            ModelError: blocks meet.
+            ModelError: blocks overlap.
         """
         storages: dict[str, GraphStorage] = {}
         bases: dict[str, tuple[str, int, int]] = {}
@@ -247,7 +247,7 @@ class Planner:
     def _place(
         self, name: str, storages: dict[str, GraphStorage], bases: dict[str, tuple[str, int, int]]
     ) -> tuple[str | None, int]:
-        """(space, end) of a block, placed with those that it follows."""
+        """Return (space, end) of a block, after placing those that it follows."""
         chain = [name]
         while chain[-1] not in bases and isinstance(base := self._bases[chain[-1]], str):
             chain.append(base)
@@ -260,7 +260,7 @@ class Planner:
     def _place_one(self, name: str, storages: dict[str, GraphStorage], bases: dict[str, tuple[str, int, int]]) -> None:
         base, block = self._bases[name], self._blocks.get(name)
         before, _, first = bases[base] if isinstance(base, str) else ("", 0, base)
-        # A block that holds nothing is where it would be, in the memory of the one before it.
+        # An empty block gets the address that it would have, in the memory of the block before it.
         if block is None:
             bases[name] = (before, first, first)
             return

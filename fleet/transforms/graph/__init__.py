@@ -1,1 +1,1 @@
-"""Passes over graphs: types, fusion, and the way to an IR program."""
+"""Passes over graphs: types, fusion, and lowering to an IR program."""

@@ -1,4 +1,4 @@
-"""The emitter of a graph's lowerings, and the program of one step that it builds (its form: `to_program`)."""
+"""The emitter of a graph's lowerings, and the program of one step that it builds (described in `to_program`)."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class StepProgram:
     """A program of one step.
 
     Attributes:
-        program: see the module.
+        program: as described in `to_program`.
         tokens: new tokens; past: slots of the caches that it takes, None for any number.
-        masked: it takes "mask". caches: in the order of the graph. tables: rotary tables, each once.
+        masked: whether it has the argument "mask". caches: in the order of the graph. tables: rotary tables, each once.
         outputs: names of the graph's results.
-        nodes: names of the graph's calls that have a value of their own in the program (views have none).
+        nodes: names of the graph's calls that have their own value in the program (views have none).
     """
 
     program: Program
@@ -70,14 +70,14 @@ class StepProgram:
 
 
 Lowering = Callable[["GraphEmitter", OperatorCall, Sequence[SSAValue]], "SSAValue | tuple[SSAValue, ...]"]
-"""Emits what a call computes; its arguments' values in order (the place of a `ConstantNode` is unused: take its argument)."""
+"""Emits a call, given its arguments' values in order (the value of a `ConstantNode` is unused: use its argument)."""
 
 
 class GraphEmitter:
     """The builder into which lowerings emit.
 
     Attributes:
-        tokens, past: of the step; past is -1 where it is unknown. masked: whether scores get a mask.
+        tokens, past: of the step; past is -1 if unknown. masked: whether scores get a mask.
         weights: the constants' arrays.
     """
 
@@ -87,7 +87,7 @@ class GraphEmitter:
         self._arguments: list[Argument] = []
         self._values: dict[str, SSAValue] = {}
         self._of: dict[int, SSAValue | tuple[SSAValue, ...]] = {}
-        self._keep: list[Node] = []  # ids of nodes stay theirs
+        self._keep: list[Node] = []  # keeps the nodes alive, because their ids are keys
         self._entries: dict[str, Any] = {}
         self._caches: list[tuple[GraphCache, SSAValue]] = []
         self._tables: dict[str, Table] = {}
@@ -98,7 +98,7 @@ class GraphEmitter:
     # ---- for lowerings
 
     def emit(self, operation: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
-        """One operation of `fleet.ir.build.make`. Raises ModelError naming the node where the operands do not fit."""
+        """Emit one operation with `fleet.ir.build.make`. Raises ModelError naming the node if the operands do not fit."""
         try:
             op = make(operation, operands, **attributes)
         except InferenceError as error:
@@ -106,21 +106,21 @@ class GraphEmitter:
         return self._append(op)
 
     def number(self, value: float, dtype: Any = np.float32) -> SSAValue:
-        """A scalar constant (a tensor of rank 0)."""
+        """Emit a scalar constant (a tensor of rank 0)."""
         return self._append(constant(value, tensor_type((), np.dtype(dtype))))
 
     def failed(self, what: str) -> ModelError:
-        """The error, with the node that is being lowered."""
+        """Return the error with the node that is being lowered."""
         return ModelError(what, where=f"{self.name}, node {self._node}")
 
     def array(self, node: Node) -> np.ndarray:
-        """The data of a constant, float32 (small ones: matrices are better left where they are, see `matrix`)."""
+        """Return the data of a small constant, float32 (for matrices use `matrix`)."""
         if not isinstance(node, ConstantNode):
             raise self.failed("an argument that must be a constant is not")
         return self.weights.array(node)
 
     def matrix(self, node: Node) -> SSAValue:
-        """A weight matrix (CHin, CHout); it lies transposed in memory, which NumPy and RISC-V read faster for few tokens."""
+        """Return a weight matrix (CHin, CHout); it is stored transposed, which NumPy and RISC-V read faster for few tokens."""
         if not isinstance(node, ConstantNode):
             raise self.failed("the second argument of a product must be a constant")
         recipe = self.weights.matrix(node)
@@ -130,7 +130,7 @@ class GraphEmitter:
         return self.emit("transpose", stored, permutation=[1, 0])
 
     def weight(self, name: str, array: np.ndarray) -> SSAValue:
-        """A small array that the program keeps, under a name of its own."""
+        """Add a small array to the program under its own name."""
         if name not in self._values:
             self._entries[name] = np.asarray(array, order="C")
         return self._argument(name, array.shape, array.dtype, "weight")
@@ -140,7 +140,7 @@ class GraphEmitter:
         return self._argument(MASK, (self.tokens, UNKNOWN if self.past < 0 else self.past + self.tokens), _F32, "input")
 
     def cached(self, rows: SSAValue) -> SSAValue:
-        """Return what the cache of this node held and `rows` [kv_heads, tokens, D] behind it."""
+        """Return the past contents of this node's cache followed by `rows` [kv_heads, tokens, D]."""
         heads, _, channels = shape_of(rows.type)
         cache = GraphCache(self._node, f"{self._node}.past", self._node, heads, channels)
         past = self._argument(cache.argument, (heads, self.past, channels), _F32, "input", ("", "past", ""))
@@ -159,7 +159,7 @@ class GraphEmitter:
     # ---- nodes
 
     def add(self, node: Node, lowerings: Mapping[type[OperatorCall], Lowering]) -> None:
-        """Lowers one node, whose arguments are lowered."""
+        """Lower one node, after its arguments."""
         self._keep.append(node)
         match node:
             case VarNode():
@@ -223,7 +223,7 @@ class GraphEmitter:
         return self._values[name]
 
     def finish(self, results: dict[str, Node], past: int | None) -> StepProgram:
-        """Closes the program."""
+        """Finish the program."""
         outputs: dict[str, SSAValue] = {}
         for name, node in results.items():
             value = self._of.get(id(node))

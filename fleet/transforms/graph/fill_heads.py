@@ -1,7 +1,7 @@
-"""Heads of an attention filled with zeros to a size that the device takes: the graph's side of `products.widen_heads`.
+"""Pads the heads of an attention with zeros to a size that the device takes: the counterpart of `products.widen_heads` for graphs.
 
-Zeros behind the channels of queries and keys add nothing to the scores; those behind the values meet rows of zeros in the product
-that follows. They are columns and rows of weights: nothing moves when a step runs, but a cache takes the room of the wider heads.
+Zeros after the channels of queries and keys add nothing to the scores; those after the values meet rows of zeros in the product
+that follows. They are columns and rows of weights: no data moves when a step runs, but a cache takes the memory of the wider heads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, user
 
 @dataclass(frozen=True)
 class FilledHeads:
-    """The new graph, with its types. made: names of the products behind the attentions; fates: as in `fuse.Fused`."""
+    """The new graph, with its types. made: names of the products after the attentions; fates: as in `fuse.Fused`."""
 
     graph: Node
     made: tuple[str, ...]
@@ -42,9 +42,9 @@ class FilledHeads:
 
 
 def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> FilledHeads:
-    """Fills heads to the next of some sizes, where queries, keys, values and what follows are products with weights of their own.
+    """Pad heads to the next of some sizes, if queries, keys, values and the following operator are products with unshared weights.
 
-    The very same graph where all heads have one of these sizes. Raises GraphError for a graph without types.
+    Returns the same graph if all heads have one of these sizes. Raises GraphError if the graph has no types.
     """
     if not any(isinstance(node, F2wMvmCall) and _width(node, widths) for node in post_order(graph)):
         return FilledHeads(graph, (), {})
@@ -55,7 +55,7 @@ def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> FilledHead
 
 
 class _Attention(RewritePattern):
-    """The product behind an attention, with all that leads to it."""
+    """The product after an attention, with all nodes that lead to it."""
 
     def __init__(self, copy: GraphCopy, widths: Sequence[int]) -> None:
         self.copy, self.widths = copy, widths
@@ -63,7 +63,7 @@ class _Attention(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ProductCall, rewriter: PatternRewriter) -> None:
-        """Rewrites one whose features are the joined heads of an attention."""
+        """Rewrite one whose features are the joined heads of an attention."""
         joined, weight = op.args[0], op.args[1]
         if not isinstance(joined, ReshapeCall) or not isinstance(weight, ConstantNode) or isinstance(weight.data, str):
             return
@@ -102,7 +102,7 @@ class _Attention(RewritePattern):
         self.copy.replace(op, made, op, rewriter)
 
     def _filled(self, node: Node, width: int, made: list[Node]) -> Node:
-        """Queries, keys or values with zeros behind the channels of every head."""
+        """Return queries, keys or values with zeros after the channels of every head."""
         rope = node if isinstance(node, PosEmbCall | RopeCall) else None
         view, product = projected(rope.args[0] if rope is not None else node)
         assert product is not None
@@ -121,7 +121,7 @@ class _Attention(RewritePattern):
         made += [*constants, rebuilt(product, [product.args[0], *constants])]
         if view is not None:
             made.append(rebuilt(view, [made[-1]], new_shape=(heads, -1, width)))
-        if rope is not None:  # the zeros behind are not turned
+        if rope is not None:  # the appended zeros are not rotated
             attrs = {**rope.attrs, "mode": "glm"}
             made.append(turned := OperatorCall(RopeCall.name, (made[-1], rope.args[1]), attrs, rope.prefix))
             turned.label = rope.label
@@ -129,7 +129,7 @@ class _Attention(RewritePattern):
 
 
 def _width(node: Node, widths: Sequence[int]) -> int | None:
-    """Return the width to which the heads of an attention's result are filled; None if they stay."""
+    """Return the width to which the heads of an attention's result are padded; None if they stay."""
     channels = single(node).shape[-1] if isinstance(node, F2wMvmCall) else None
     if not isinstance(channels, int) or channels in widths:
         return None
@@ -137,7 +137,7 @@ def _width(node: Node, widths: Sequence[int]) -> int | None:
 
 
 def _fillable(node: Node) -> bool:
-    """Return whether zeros can stand behind the channels of heads: by the weights of a product, perhaps with neighbours turned."""
+    """Return whether heads can be padded with zeros through the weights of a product, perhaps with rotated adjacent channels."""
     if isinstance(node, RopeCall) and node.attrs.get("mode") != "glm":
         return False
     data = node.args[0] if isinstance(node, PosEmbCall | RopeCall) else node
@@ -145,7 +145,7 @@ def _fillable(node: Node) -> bool:
 
 
 def _zeros(array: np.ndarray, axis: int, heads: int, width: int) -> np.ndarray:
-    """An array with zeros behind the channels of every head along an axis."""
+    """Return an array with zeros after the channels of every head along an axis."""
     moved = np.moveaxis(array, axis, 0)
     split = moved.reshape(heads, -1, *moved.shape[1:])
     filled = np.zeros((heads, width, *moved.shape[1:]), array.dtype)

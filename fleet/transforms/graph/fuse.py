@@ -1,7 +1,7 @@
-"""Fusion: what follows a product goes into the product's own instruction, where the device's epilogue has it.
+"""Fusion: moves operators after a product into the product's instruction, as far as the device's epilogue supports them.
 
-The epilogue is (product * weight + bias), then plus or times a residual, then the positive part, then an argmax: in this order,
-each at most once. Graphs of `fleet.llm` are written with it; a graph from elsewhere is brought there by this pass. On a device a
+The epilogue is (product * weight + bias), then plus or times a residual, then ReLU, then an argmax: in this order,
+each at most once. Graphs of `fleet.llm` are written in fused form; this pass brings other graphs into it. On a device a
 fused chain rounds once instead of after every operator.
 """
 
@@ -27,7 +27,7 @@ Pair = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class Fusion:
-    """An operator that went into a product. node, product: as the graph before is printed; what: "bias", "residual", ..."""
+    """An operator that was fused into a product. node, product: as printed in the original graph; what: "bias", "residual", ..."""
 
     node: str
     product: str
@@ -36,7 +36,7 @@ class Fusion:
 
 @dataclass(frozen=True)
 class MissedFusion:
-    """An operator behind a product that stays one. reason: why."""
+    """An operator after a product that was not fused. reason: why."""
 
     node: str
     product: str
@@ -45,10 +45,10 @@ class MissedFusion:
 
 @dataclass(frozen=True)
 class Fused:
-    """The new graph, and what was done.
+    """The new graph, and a record of the changes.
 
-    fates: what became of every node that is gone, by its name where the graph before is printed. names: the same name of every node
-        of the new graph that stands for one of those; new constants have none.
+    fates: what became of every removed node, by its name in the printed original graph. names: that name for every node of the
+        new graph that replaces one; new constants have none.
     """
 
     graph: Node
@@ -63,17 +63,17 @@ class Fused:
 
 
 class _Miss(Exception):
-    """The reason why an operator cannot go into the product."""
+    """The reason why an operator cannot be fused into the product."""
 
 
 def fuse(graph: Node) -> Fused:
-    """Puts biases, residuals, ReLU and argmax into the products before them.
+    """Fuse biases, residuals, ReLU and argmax into the products before them.
 
     Args:
-        graph: as `infer_type` gives it; it is not touched.
+        graph: as returned by `infer_type`; it is not changed.
 
     Returns:
-        A new graph with its types, of the same inputs, results and caches, and what was fused and what was not.
+        A new graph with types and the same inputs, results and caches, and the lists of fused and unfused operators.
     """
     fusing = _Fusing(graph)
     root = fusing.rewrite(_Follower(fusing), _Argmax(fusing))
@@ -81,7 +81,7 @@ def fuse(graph: Node) -> Fused:
 
 
 class _Fusing(GraphCopy):
-    """The copy of a graph, and what is said of it."""
+    """The copy of a graph, and the record of its changes."""
 
     def __init__(self, graph: Node) -> None:
         super().__init__(graph)
@@ -89,16 +89,16 @@ class _Fusing(GraphCopy):
         self.missed: list[MissedFusion] = []
 
     def fused(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
-        """Replace a node that went into a product by new nodes, the last of which has the result."""
+        """Replace a node that was fused into a product by new nodes; the last one has the result."""
         self.made.append(Fusion(self.described[node], self.fates.names[product], what))
         self.replace(node, new, node, rewriter)
 
     def miss(self, node: Node, product: Node, reason: str) -> None:
-        """Says why a node stays."""
+        """Record why a node was not fused."""
         self.missed.append(MissedFusion(self.described[node], self.fates.names[product], reason))
 
     def bn(self, product: ProductCall, change: Pair | None, known: bool = True) -> ConstantNode | None:
-        """A new bn for the product, its own changed; None where it stays. known: there are numbers, not only shapes."""
+        """Return a new bn for the product, derived from its own; None if it stays. known: there are numbers, not only shapes."""
         weight = product.args[1].checked_type
         assert isinstance(weight, AccelTensor)
         chout = weight.shape[1]
@@ -126,14 +126,14 @@ class _Fusing(GraphCopy):
 
 
 class _Follower(RewritePattern):
-    """A factor, a bias, a residual or a ReLU goes into the product before it."""
+    """Fuses a factor, a bias, a residual or a ReLU into the product before it."""
 
     def __init__(self, fusing: _Fusing) -> None:
         self.fusing = fusing
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TwoFeaturesCall | ActivateCall, rewriter: PatternRewriter) -> None:
-        """Rewrites one that follows a product; notes why, where it stays."""
+        """Rewrite one that follows a product, or record why it is not fused."""
         why: tuple[Node, str] | None = None
         for index, product in enumerate(op.args if isinstance(op, TwoFeaturesCall) else op.args[:1]):
             if isinstance(product, ProductCall) and not _chosen(product):
@@ -151,7 +151,7 @@ class _Follower(RewritePattern):
         uses = sum(1 for _ in product.results[0].uses)
         if uses != 1:
             raise _Miss(f"the product's result is used {uses} times")
-        if product.prefix not in {"runtime", "onchip"}:  # these two only say where a passing result would stand
+        if product.prefix not in {"runtime", "onchip"}:  # these two only say where an intermediate result would be stored
             raise _Miss(f"the product's result was placed in {product.prefix}")
         if product.attrs.get("relu"):
             raise _Miss("ReLU comes last in the product's instruction")
@@ -200,14 +200,14 @@ class _Follower(RewritePattern):
 
 
 class _Argmax(RewritePattern):
-    """An argmax becomes the second result of the product before it."""
+    """Makes an argmax the second result of the product before it."""
 
     def __init__(self, fusing: _Fusing) -> None:
         self.fusing = fusing
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ArgmaxCall, rewriter: PatternRewriter) -> None:
-        """Rewrites one behind a product; notes why, where it stays."""
+        """Rewrite one that follows a product, or record why it is not fused."""
         (logits,) = op.args
         if isinstance(logits, ProductCall):
             try:
@@ -234,7 +234,7 @@ class _Argmax(RewritePattern):
 
 
 def _chosen(product: ProductCall) -> bool:
-    """Return whether an argmax takes its result, which stays what it is then."""
+    """Return whether an argmax uses its result, which must then stay unchanged."""
     return any(isinstance(use.operation, ArgmaxCall) for use in product.results[0].uses)
 
 
@@ -243,7 +243,7 @@ def _identity(chout: int) -> np.ndarray:
 
 
 def _values(constant: ConstantNode) -> Callable[[], np.ndarray] | None:
-    """Return the maker of the constant's numbers; None if only its shape is known."""
+    """Return a function that computes the constant's numbers; None if only its shape is known."""
     data = constant.data
     if isinstance(data, str):
         raise _Miss(f"{constant.label} is a file of packed bytes")
@@ -251,7 +251,7 @@ def _values(constant: ConstantNode) -> Callable[[], np.ndarray] | None:
 
 
 def _result(node: OperatorCall, op: str, args: Sequence[Node], product: ProductCall, **attrs: int) -> OperatorCall:
-    """A product in the place of `node`."""
+    """Return a product that replaces `node`."""
     kept = {k: v for k, v in product.attrs.items() if k != "name"}
     name = node.attrs.get("name") or product.attrs.get("name")
     new = OperatorCall(op, args, {**kept, **attrs, "name": name}, node.prefix, node.checked_type)

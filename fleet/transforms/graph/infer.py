@@ -33,19 +33,19 @@ _SPACES = frozenset({"ddr", "hbm", "onchip"})
 
 
 def infer_type(graph: Node, device: Device | str, attrs: Mapping[str, Any] | None = None) -> Node:
-    """A new graph in which every node has its `checked_type`; the one given is not touched.
+    """Return a new graph in which every node has its `checked_type`; the given one is not changed.
 
     Args:
-        graph: what `fleet.ir.accel` builds.
-        device: what it is for, or its name.
-        attrs: added to every call, where the call has none of the name (or None): {"last_token": last_token}.
+        graph: as built by `fleet.ir.accel`.
+        device: the target device, or its name.
+        attrs: set on every call that does not have an attribute of that name (or has None): {"last_token": last_token}.
 
     Returns:
-        The graph, of the same nodes in the same order, in a function; constants of one name and one content become one node.
+        The graph with the same nodes in the same order, in a function; constants of equal name and content become one node.
 
     Raises:
-        GraphError: naming the node and what is wrong with it: types or sizes that do not fit, a variable without a bound, two
-            things of one name.
+        GraphError: naming the node and the error: types or sizes do not fit, a variable has no bound, a name is used
+            twice.
         DeviceError: there is no such device.
     """
     if not isinstance(cast("object", graph), Node):
@@ -118,14 +118,14 @@ class _Inferring:
     def _size(self, size: Dim) -> Dim:
         if size not in self.sizes:
             self._bounded([size])
-            low = size if isinstance(size, int) else size.upper()  # of a dynamic dimension only the most is known to count
+            low = size if isinstance(size, int) else size.upper()  # for a dynamic dimension only the maximum is checked
             if low < 1:
                 raise GraphError(f"a size is {size}, expected at least 1")
             self.sizes.add(size)
         return size
 
     def _bounded(self, values: Iterable[Any]) -> None:
-        """Every variable has a bound, and one bound only."""
+        """Check that every variable has exactly one bound."""
         for value in values:
             for v in value.variables if isinstance(value, Expr) else ():
                 if v.max_data is None:

@@ -21,7 +21,7 @@ _ACTIVATIONS = {"silu": ("silu", {}), "gelu": ("gelu", {"approximate": "erf"}), 
 
 
 def _rows(e: GraphEmitter, x: SSAValue) -> SSAValue:
-    """Heads side by side: a product takes [tokens, channels]."""
+    """Join heads side by side, because a product takes [tokens, channels]."""
     shape = shape_of(x.type)
     if len(shape) == 2:
         return x
@@ -61,7 +61,7 @@ def _mvm_bn(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue | 
 
 
 def _pairs(e: GraphEmitter, node: Node) -> np.ndarray:
-    """Two numbers a channel: [2, channels], weights and biases."""
+    """Return two numbers per channel: [2, channels], weights and biases."""
     array = e.array(node)
     if array.size % 2:
         raise e.failed(f"constant {node.label} of shape {list(array.shape)}, expected two numbers a channel")
@@ -86,7 +86,7 @@ def _own(e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
 
 
 def _grouped(e: GraphEmitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int]:
-    """[heads, n, c] as [kv_heads, heads / kv_heads * n, c]: the rows that meet one head of the cache."""
+    """Reshape [heads, n, c] to [kv_heads, heads / kv_heads * n, c]: the rows that use one head of the cache."""
     heads, tokens, channels = shape_of(x.type)
     if heads % kv_heads:
         raise e.failed(f"{heads} heads on a cache of {kv_heads}")
@@ -122,9 +122,9 @@ def _mix(e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
 
 
 def _rope(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
-    """Pairs rotated by the table's rows from position `past` on: an input, as past is the run's.
+    """Rotate pairs by the table's rows from position `past` on; the rows are an input, because the run determines past.
 
-    Adjacent pairs; of `rope` in the mode "glm" of the first channels only, in the mode "qwen" channels i and i + D / 2.
+    Pairs are adjacent channels; for `rope` in mode "glm" only of the first channels, in mode "qwen" channels i and i + D / 2.
     """
     x, table = values[0], e.array(call.args[1])
     pairs = table.shape[-1]
@@ -172,7 +172,7 @@ def _norm(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
 
 
 def _activate(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
-    """The function itself where the node says which, else its table of segments."""
+    """Lower to the function itself if the node names one, else to its table of segments."""
     function = call.attrs.get("function")
     if function in _ACTIVATIONS:
         name, attributes = _ACTIVATIONS[function]
@@ -196,7 +196,7 @@ def _activate(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
 
 
 def _reshape(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
-    """(1, token, h * D) to (h, token, D) and back: heads are groups of channels."""
+    """Reshape (1, token, h * D) to (h, token, D) or back: heads are groups of channels."""
     x = values[0]
     target = tuple(call.attrs["new_shape"])
     shape = shape_of(x.type)

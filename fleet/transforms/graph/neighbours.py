@@ -1,7 +1,7 @@
-"""Rotary embedding of halves for devices that turn neighbours: the weights before it change places, the scores do not.
+"""Rotary embedding of halves for devices that rotate adjacent channels: permutes the weights before it; scores do not change.
 
-Channels i and i + D / 2 of a head become 2i and 2i + 1 by another order of the product's columns. Queries and keys get the same
-order, so their products are what they were; the cache holds keys in that order.
+Channels i and i + D / 2 of a head become 2i and 2i + 1 by permuting the product's columns. Queries and keys get the same
+order, so their products do not change; the cache holds keys in that order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, user
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The new graph. made: names of the embeddings that turn neighbours now; fates: as in `fleet.transforms.graph.fuse.Fused`."""
+    """The new graph. made: names of the embeddings that now rotate adjacent channels; fates: as in `fuse.Fused`."""
 
     graph: Node
     made: tuple[str, ...]
@@ -28,9 +28,9 @@ class Neighbours:
 
 
 def turn_neighbours(graph: Node) -> Neighbours:
-    """Rewrites embeddings of halves whose queries and keys come from products with weights of their own; others stay.
+    """Rewrite embeddings of halves whose queries and keys come from products with unshared weights; others stay.
 
-    The very same graph where it has none. Raises GraphError for a graph without types.
+    Returns the same graph if it has none. Raises GraphError if the graph has no types.
     """
     if not any(_halves(node) for node in post_order(graph)):
         return Neighbours(graph, (), {})
@@ -41,7 +41,7 @@ def turn_neighbours(graph: Node) -> Neighbours:
 
 
 class _Scores(RewritePattern):
-    """Scores of queries and keys that are both turned by halves."""
+    """Match scores of queries and keys that are both rotated by halves."""
 
     def __init__(self, copy: GraphCopy) -> None:
         self.copy = copy
@@ -49,7 +49,7 @@ class _Scores(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TrpMvmCall, rewriter: PatternRewriter) -> None:
-        """Rewrites all queries of the keys' cache, and the keys."""
+        """Rewrite all queries of the keys' cache, and the keys."""
         keys = op.args[1]
         if not isinstance(keys, DatHbmCall | TransposeCall):
             return
@@ -63,7 +63,7 @@ class _Scores(RewritePattern):
             self.copy.replace(rope, self._turned(rope), rope, rewriter)
 
     def _turned(self, rope: RopeCall) -> Sequence[Node]:
-        """The product with its columns in the other order, its view, and the embedding of neighbours."""
+        """Return the product with permuted columns, its view, and the embedding of adjacent channels."""
         view, product = projected(rope.args[0])
         assert product is not None
         heads, _, channels = single(rope.args[0]).shape
@@ -87,7 +87,7 @@ def _halves(node: Node) -> bool:
 
 
 def _movable(rope: Node, readers: Sequence[Node]) -> bool:
-    """Return whether nothing but the readers sees the order of an embedding's channels, and its product's constants may change."""
+    """Return whether only the readers depend on the order of an embedding's channels, and its product's constants may change."""
     if not isinstance(rope, RopeCall) or not _halves(rope) or not set(users(rope)) <= set(readers):
         return False
     heads, _, channels = single(rope.args[0]).shape

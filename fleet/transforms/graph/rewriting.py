@@ -1,4 +1,4 @@
-"""Rewriting a graph by xDSL's patterns: on a copy, with a listener that records what becomes of every node."""
+"""Rewrites a copy of a graph with xDSL's patterns, with a listener that records what becomes of every node."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from fleet.ir.accel.walk import caches, function
 
 class NodeFates:
     """Attributes:
-    names: operation -> what it is called. A replacement takes the name of what it replaces, if it has none of its own.
-    listener: to be given to the walker.
+    names: operation -> its name. A replacement takes the name of the operation it replaces, if it has none.
+    listener: to be passed to the walker.
     """
 
     def __init__(self, names: Mapping[Operation, str]) -> None:
@@ -38,12 +38,12 @@ class NodeFates:
         )
 
     def goes_into(self, op: Operation, name: str) -> None:
-        """Says beforehand what an operation's work becomes part of, if it is removed, and with it that of its operands."""
+        """Announce into which operation an operation and its operands will be merged, if they are removed."""
         self._into[op] = name
 
     @property
     def fates(self) -> Mapping[str, str]:
-        """Name -> what became of it, of every operation that is gone and whose name no other one has taken."""
+        """Name -> fate of every removed operation whose name no other one has taken."""
         return dict(self._gone)
 
     def _replaced(self, op: Operation, results: Sequence[SSAValue | None]) -> None:
@@ -68,11 +68,11 @@ class NodeFates:
 
 
 class GraphCopy:
-    """A copy of a typed graph, in a function of its own.
+    """A copy of a typed graph, in its own function.
 
     Attributes:
-        fates: what becomes of its nodes, by their names where the graph is printed.
-        described: call -> its line where the graph is printed.
+        fates: what becomes of its nodes, by their names in the printed graph.
+        described: call -> its line in the printed graph.
         taken: labels of nodes.
     """
 
@@ -85,7 +85,7 @@ class GraphCopy:
         copies: dict[Node, Node] = {}
         for node in named:
             copies[node] = copy = node.with_arguments([copies[a] for a in arguments(node)])
-            copy.label = cached.get(node, node.label)  # the order of calls may change, their state must not
+            copy.label = cached.get(node, node.label)  # names keep each call's state, even if the order of calls changes
         root = function(copies.values(), copies[graph])
         assert root.parent is not None
         assert root.parent.parent is not None
@@ -96,7 +96,7 @@ class GraphCopy:
         self.taken = {node.label for node in named if node.label}
 
     def rewrite(self, *patterns: RewritePattern) -> Node:
-        """Applies patterns once to every node. Returns the graph."""
+        """Apply patterns once to every node. Return the graph."""
         walker = PatternRewriteWalker(
             GreedyRewritePatternApplier(list(patterns)), apply_recursively=False, listener=self.fates.listener
         )  # fmt: skip
@@ -107,11 +107,11 @@ class GraphCopy:
 
     @property
     def names(self) -> Mapping[Operation, str]:
-        """Node -> the name of what it stands for in the graph before; new constants have none."""
+        """Node -> the name of its counterpart in the original graph; new constants have none."""
         return {op: name for op, name in self.fates.names.items() if op.parent is not None}
 
     def label(self, wanted: str) -> str:
-        """A label for a new constant."""
+        """Return a label for a new constant."""
         while wanted in self.taken:
             wanted += "_"
         self.taken.add(wanted)
@@ -120,7 +120,7 @@ class GraphCopy:
     def changed(
         self, node: Node, kind: str, change: Callable[[np.ndarray], np.ndarray], shape: Sequence[Dim] | None = None
     ) -> ConstantNode:
-        """A new constant for one with other numbers; its type is not known where its shape changes. kind: behind its label."""
+        """Return a constant that replaces one, with other numbers; untyped if its shape changes. kind: suffix of its label."""
         assert isinstance(node, ConstantNode)
         data = node.data
         made = None if data is None else lambda: change(np.asarray(data() if callable(data) else data))
@@ -129,7 +129,7 @@ class GraphCopy:
         return ConstantNode(label, made, shape or node.shape, node.dtype, node.device, node.prefix, checked_type=known)
 
     def replace(self, node: Node, new: Sequence[Node], into: Node, rewriter: PatternRewriter) -> None:
-        """Puts new nodes, the last of which has the result, in the place of one; what only that one needed goes into `into`."""
+        """Replace a node by new nodes; the last one has the result. Nodes needed only by the old one are merged into `into`."""
         name, args = self.fates.names[into], arguments(node)
         for argument in args:
             self.fates.goes_into(argument, name)
@@ -138,7 +138,7 @@ class GraphCopy:
 
 
 def sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
-    """Takes out calls, their results and constants that nothing uses any more; inputs stay."""
+    """Remove unused calls, their results and constants; inputs stay."""
     for node in nodes:
         if not isinstance(node, VarNode) and node.results[0].first_use is None and node.parent is not None:
             args = arguments(node)
@@ -147,12 +147,12 @@ def sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
 
 
 def users(node: Node) -> list[Node]:
-    """The nodes that a node is an argument of, once for every time."""
+    """Return the users of a node, once per use."""
     return [use.operation for use in node.results[0].uses if isinstance(use.operation, Node)]
 
 
 def projected(data: Node) -> tuple[ReshapeCall | None, MvmCall | MvmBnCall | None]:
-    """The view and the product that make heads, if nothing else uses them and the product's constants may change."""
+    """Return the view and the product that compute heads, if nothing else uses them and the product's constants may change."""
     view = data if isinstance(data, ReshapeCall) else None
     product = view.args[0] if view is not None else data
     if not isinstance(product, MvmCall | MvmBnCall) or product.attrs.get("arg_max"):
@@ -163,7 +163,7 @@ def projected(data: Node) -> tuple[ReshapeCall | None, MvmCall | MvmBnCall | Non
 
 
 def rebuilt(node: OperatorCall, args: Sequence[Node], checked_type: Type | None = None, **attrs: object) -> OperatorCall:
-    """A call like another one, of other arguments. attrs: those that differ."""
+    """Return a call like another one, with other arguments. attrs: those that differ."""
     new = OperatorCall(node.op, args, {**node.attrs, **attrs}, node.prefix, checked_type)
     new.label = node.label
     return new

@@ -1,4 +1,4 @@
-"""Arrays of a graph's constants for programs: made when they are needed, once, and shared by all programs of a graph."""
+"""Arrays of a graph's constants for programs: computed once, on demand, and shared by all programs of a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fleet.ir.accel.nodes import ConstantNode
 from fleet.ir.weights import Recipe
 
 Change = Callable[[ConstantNode, np.ndarray], np.ndarray]
-"""(constant, its float array) -> another array of the same shape: what a device would compute with."""
+"""(constant, its float array) -> another array of the same shape: the values that a device computes with."""
 
 
 class WeightMatrix(Recipe):
@@ -39,7 +39,7 @@ class GraphWeights:
     """Constant -> array, float32.
 
     Args:
-        change: None for the constants' own values; else what becomes of each ("as the device stores them").
+        change: None for the constants' own values; else a function that changes each ("as the device stores them").
         label: names the content (a digest of the model's weights and of `change`), so that programs can be hashed without reading
             half a gigabyte; "" hashes the arrays.
     """
@@ -48,10 +48,10 @@ class GraphWeights:
         self._change, self._label = change, label
         self._matrices: dict[int, WeightMatrix] = {}
         self._arrays: dict[int, np.ndarray] = {}
-        self._held: list[ConstantNode] = []  # as ids are keys
+        self._held: list[ConstantNode] = []  # keeps the constants alive, because their ids are keys
 
     def matrix(self, constant: ConstantNode) -> WeightMatrix:
-        """A weight matrix, transposed; made on first use. Raises ModelError where its shape is not known."""
+        """Return a weight matrix, transposed; computed on first use. Raises ModelError if its shape is not known."""
         if id(constant) not in self._matrices:
             shape = constant.shape if constant.shape is not None else self._data(constant).shape
             if len(shape) != 2 or not all(isinstance(d, int) for d in shape):
@@ -63,7 +63,7 @@ class GraphWeights:
         return self._matrices[id(constant)]
 
     def array(self, constant: ConstantNode) -> np.ndarray:
-        """Any other constant, in its own shape."""
+        """Return any other constant, in its own shape."""
         if id(constant) not in self._arrays:
             self._arrays[id(constant)] = self._data(constant)
             self._held.append(constant)

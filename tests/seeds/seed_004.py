@@ -160,12 +160,11 @@ DLAVM = Group(
             "op rope_qwen",
             "pytest tests/transforms/graph/test_neighbours.py::test_the_device_runs_what_weights_in_another_order_give",
         ),
-        differs(
+        works(
             "op conv2d",
-            "iss(adr.hbm.conv2d(adr.hbm.var_ddr('x', (8, 8, 128)), weight()))",
-            "Error",
-            "listed for its graphs; the device has no instruction for it, and no published sources say how one looks",
-            fails=True,
+            "k = adr.hbm.const_hbm('k', np.ones((3, 3, 64, 32), np.float32), (3, 3, 64, 32))\n"
+            "iss(adr.hbm.conv2d(adr.hbm.var_ddr('x', (8, 8, 64)), k, (1, 1), (1, 1)))",
+            "[(8, 8, 32)]",
         ),
         works(
             "concat of parts of two products",

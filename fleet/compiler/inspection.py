@@ -97,7 +97,7 @@ class ProgramFacts:
 
     Attributes:
         operators: name -> count, the most frequent first; constants are not counted.
-        macs: multiply-accumulates of its products.
+        macs: multiply-accumulates of its products, of a loop those of one round.
         weights, weight_numbers, weight_bytes: arrays, their elements, their bytes.
         symbols: the sizes of the free dimensions for which all this holds.
         devices: of every installed set.

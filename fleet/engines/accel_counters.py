@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from xdsl.ir import Operation
 
-from fleet.ir.dialect import MatmulOp
+from fleet.ir.dialect import IfOp, MatmulOp, RegionOp
 from fleet.ir.operations.composite import AttentionOp, LinearOp
 from fleet.ir.types import shape_of
 from fleet.sdk import Call, Device, InstructionSet
@@ -55,10 +55,16 @@ def call_counters(instruction_set: InstructionSet, device: Device, calls: Iterab
 
 
 def matmul_macs(op: Operation) -> int:
-    """Multiply-accumulates of a product, or of the products inside a composite; 0 of anything else."""
+    """Multiply-accumulates of a product, or of the products inside an operation; 0 of anything else.
+
+    Of a loop those of one round, since the run decides how many there are; of a decision those of its larger branch.
+    """
     if isinstance(op, AttentionOp):
         # Scores, then weights by values: every query channel meets every position twice.
         return 2 * int(np.prod(shape_of(op.q.type), dtype=np.int64)) * shape_of(op.k.type)[-2]
+    if isinstance(op, RegionOp):
+        bodies = [sum(map(matmul_macs, block.ops)) for block in op.bodies]
+        return max(bodies, key=abs) if isinstance(op, IfOp) else sum(bodies)
     if not isinstance(op, MatmulOp | LinearOp):
         return 0
     return int(np.prod(shape_of(op.results[0].type), dtype=np.int64)) * shape_of(op.operands[0].type)[-1]

@@ -1,4 +1,4 @@
-"""Operations as `print_ir` writes them, each read from its line at once: xDSL's parser takes twelve times as long for them."""
+"""Operations as `print_ir` writes them, each read from its line at once: xDSL's parser takes ten times as long for them."""
 
 from __future__ import annotations
 

@@ -160,21 +160,18 @@ DLAVM = Group(
             "op rope_qwen",
             "pytest tests/transforms/graph/test_neighbours.py::test_the_device_runs_what_weights_in_another_order_give",
         ),
-        differs(
+        works(
             "op conv2d",
-            "iss(adr.hbm.conv2d(adr.hbm.var_ddr('x', (8, 8, 128)), weight()))",
-            "Error",
-            "listed for its graphs; the device has no instruction for it, and no published sources say how one looks",
-            fails=True,
+            "k = adr.hbm.const_hbm('k', np.ones((3, 3, 64, 32), np.float32), (3, 3, 64, 32))\n"
+            "iss(adr.hbm.conv2d(adr.hbm.var_ddr('x', (8, 8, 64)), k, (1, 1), (1, 1)))",
+            "[(8, 8, 32)]",
         ),
-        differs(
+        works(
             "concat of parts of two products",
             "x = var()\n"
             "p, o = adr.hbm.mvm(x, weight()), adr.hbm.mvm(x, weight('w2'))\n"
             "iss(adr.concat([adr.split(p, 2, (64, 64))[0], adr.split(o, 2, (64, 64))[0]], dim=2))",
-            "no instruction that copies",
-            "the device has no instruction that copies",
-            fails=True,
+            "[(1, 3, 128)]",
         ),
         works(
             "heads of 32 channels",

@@ -1,11 +1,13 @@
 """Every pass on small random programs: exact passes keep every bit, the others stay within the bound; a failure names the pass.
 
-Programs are drawn from spellings that passes look for, so that each pass finds something to do.
+Programs are drawn from spellings that passes look for, so that each pass finds something to do; some of them in a loop that stays
+one, and in the branches of a decision.
 """
 
 from __future__ import annotations
 
 import random
+import textwrap
 from functools import cache
 from pathlib import Path
 
@@ -45,7 +47,8 @@ STATEMENTS = (
     "x = np.stack([x, first]).sum(0)",
 )
 WEIGHTS = {"w0": (8, 8), "w1": (8, 8), "wq": (8, 24), "b0": (8,), "b1": (8,), "c": (4, 4), "s": (4, 4)}
-SEEDS = range(24)
+DECLARED = ", ".join(f'{name}: "float32{list(shape)}"' for name, shape in {"x": (4, 8), **WEIGHTS}.items())
+SEEDS, LOOPS = range(24), range(5)
 IDLE = {"inline", "infer-shapes", "split-groups", "integer-products", "widen-halves"}
 """Passes for what no such program has: calls of functions, unknown sizes, groups of channels, quantised tensors, float16."""
 
@@ -58,15 +61,42 @@ def arrays() -> dict[str, np.ndarray]:
 
 
 X = {"x": np.random.default_rng(1).standard_normal((4, 8)).astype(np.float32)}
+ROUNDS = {**X, "n": np.array(2)}
+
+
+def looped(seed: int) -> str:
+    """A loop whose rounds the run decides, with a decision in it."""
+    draw = random.Random(seed)
+    lines = [STATEMENTS[(3 * seed + i) % len(STATEMENTS)] for i in range(2)]
+    yes, no = draw.choice(STATEMENTS), draw.choice(STATEMENTS)
+
+    def block(depth: int, *statements: str) -> str:
+        text = "\n    ".join(f"{s}\n    x = x.astype(np.float32)" for s in statements)
+        return textwrap.indent(text.replace("\n    ", "\n"), depth * "    ")
+
+    return f"""import numpy as np
+
+
+def forward({DECLARED}, n: "int64"):
+    i = 0
+    while i < n:
+        first = x
+{block(2, *lines)}
+        if x.sum() > 0:
+{block(3, yes)}
+        else:
+{block(3, no)}
+        i = i + 1
+    return x
+"""
 
 
 def source(seed: int) -> str:
     draw = random.Random(seed)
     chosen = [draw.choice(STATEMENTS) for _ in range(draw.randint(2, 6))]
     chosen[0] = STATEMENTS[seed % len(STATEMENTS)]  # each at least once
-    declared = ", ".join(f'{name}: "float32{list(shape)}"' for name, shape in {"x": (4, 8), **WEIGHTS}.items())
     body = "\n    ".join(["first = x", *chosen, "return x"])
-    return f"import numpy as np\n\n\ndef forward({declared}):\n    {body}\n"
+    return f"import numpy as np\n\n\ndef forward({DECLARED}):\n    {body}\n"
 
 
 @cache
@@ -77,13 +107,25 @@ def program(seed: int, folder: Path) -> Program:
 
 
 @pytest.fixture(scope="module")
+def loops(tmp_path_factory: pytest.TempPathFactory) -> list[Program]:
+    folder = tmp_path_factory.mktemp("loops")
+    found: list[Program] = []
+    for seed in LOOPS:
+        (path := folder / f"loop_{seed}.py").write_text(looped(seed))
+        found.append(load(f"{path}:forward", arrays(), ROUNDS))
+        kinds = {op.name for op in found[-1].module.walk()}
+        assert {"fleet.while", "fleet.if"} <= kinds
+    return found
+
+
+@pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Program]:
     folder = tmp_path_factory.mktemp("programs")
     return [program(seed, folder) for seed in SEEDS]
 
 
-def told(seed: int, name: str, fault: object) -> str:
-    return f"seed {seed}, {name}: {fault}\n{source(seed)}"
+def told(seed: int, name: str, fault: object, text: str | None = None) -> str:
+    return f"seed {seed}, {name}: {fault}\n{text or source(seed)}"
 
 
 @pytest.mark.parametrize("name", pass_names())
@@ -105,3 +147,26 @@ def test_pipelines_keep_it_too(name: str, programs: list[Program]) -> None:
     for seed, drawn in zip(SEEDS, programs, strict=True):
         found = bisect_pass(drawn, X, pipeline(name))
         assert found.fault is None, told(seed, name, found.fault)
+
+
+@pytest.mark.parametrize("name", pass_names())
+def test_a_pass_keeps_what_loops_and_branches_compute(name: str, loops: list[Program]) -> None:
+    accel = PIPELINES["accel"]
+    first = Pipeline("first", tuple(find_pass(n) for n in accel[: accel.index(name)])) if name in accel else None
+    for seed, drawn in zip(LOOPS, loops, strict=True):
+        given = first.run(drawn)[0] if first is not None else drawn
+        found = bisect_pass(given, ROUNDS, Pipeline("one", (find_pass(name),)))
+        assert found.fault is None, told(seed, name, found.fault, looped(seed))
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_pipelines_change_bodies_and_keep_what_they_compute(name: str, loops: list[Program]) -> None:
+    changed = 0
+    for seed, drawn in zip(LOOPS, loops, strict=True):
+        found = bisect_pass(drawn, ROUNDS, pipeline(name))
+        assert found.fault is None, told(seed, name, found.fault, looped(seed))
+        after = pipeline(name).run(drawn)[0]
+        changed += [str(b) for op in after.operations() for b in op.regions] != [
+            str(b) for op in drawn.operations() for b in op.regions
+        ]
+    assert changed > len(LOOPS) // 2

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +129,52 @@ def test_a_wide_value_that_narrow_operations_made(tmp_path: Path) -> None:
     (tmp_path / "gelu.py").write_text(f'import numpy as np\ndef forward(x: "f32[4, 6]"):\n    {body}\n')
     found = load(f"{tmp_path / 'gelu.py'}:forward", {}, X)
     assert bisect_pass(found, X, pipeline("raise")).fault is None
+
+
+LOOP = """import numpy as np
+def forward(x: "f32[4, 6]", w: "f32[6, 6]", n: "int64"):
+    total = x * 1
+    i = 0
+    while i < n:
+        total = np.tanh(total @ w) * 1
+        if total.sum() > 0:
+            total = total + np.exp(total) * 0.125
+        else:
+            total = total.T.T - 0.5
+        i = i + 1
+    return total
+"""
+
+
+@pytest.fixture
+def looping(tmp_path: Path) -> Program:
+    """A loop that stays a loop, with a decision in it."""
+    (tmp_path / "loop.py").write_text(LOOP)
+    w = np.random.default_rng(0).standard_normal((6, 6)).astype("f4")
+    found = load(f"{tmp_path / 'loop.py'}:forward", {"w": w}, ROUNDS)
+    assert [op.name for op in found.operations() if op.regions] == ["fleet.while"]
+    return found
+
+
+ROUNDS = {**X, "n": np.array(3)}
+
+
+@pytest.mark.parametrize("bad", [wrong_function, last_bit])
+def test_a_pass_that_is_wrong_in_bodies_alone_is_named(looping: Program, bad: Callable[[Edit], None]) -> None:
+    def inside(edit: Edit) -> None:
+        if edit.inside and any(op.name in {"fleet.tanh", "fleet.exp"} for op in edit.operations()):
+            with contextlib.suppress(StopIteration):
+                bad(edit)
+
+    planted = Pass("planted", "a pass that is wrong in bodies", "bits", inside)
+    found = bisect_pass(looping, ROUNDS, Pipeline("test", (find_pass("canonicalise"), planted, find_pass("dce"))))
+    assert [s.name for s in found.stages] == ["canonicalise"]
+    assert found.fault is not None
+    assert found.fault.name == "planted"
+
+
+@pytest.mark.parametrize("name", ["vm", "raise", "riscv", "accel"])
+def test_the_pipelines_keep_what_loops_give(looping: Program, name: str) -> None:
+    found = bisect_pass(looping, ROUNDS, pipeline(name))
+    assert found.fault is None
+    assert len(found.stages) == len(pipeline(name).passes)

@@ -21,8 +21,10 @@ from fleet.targets.graph.module import Module
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
 from fleet.targets.graph.steps import Steps
 from fleet.targets.graph.storage import Planner
+from fleet.transforms.graph.copies import copy_parts
 from fleet.transforms.graph.fill_heads import fill_heads
 from fleet.transforms.graph.neighbours import turn_neighbours
+from fleet.transforms.graph.windows import convolve_by_products
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 _OPTIONS = ("clip", "group", "rounding", "sparse")
@@ -71,7 +73,8 @@ def build(
     quantise = QuantiseOptions.of(chosen)
     blocks = DEFAULT_BLOCKS if init_addr is None else mapping("init_addr", init_addr)
     planner = Planner(blocks, config, tasks.spaces(found), found.name)
-    fitted = fill_heads(turn_neighbours(graph).graph, found, instruction_set.head_channels).graph
+    fitted = fill_heads(turn_neighbours(convolve_by_products(graph, found).graph).graph, found, instruction_set.head_channels).graph
+    fitted = copy_parts(fitted, tasks).graph
     emission = lower(fitted, tasks, found, planner, config, chosen)
     staging = ""
     if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):

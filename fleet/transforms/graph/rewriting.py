@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -20,6 +22,21 @@ from fleet.ir.accel.products import MvmBnCall, MvmCall
 from fleet.ir.accel.types import Dim, Type
 from fleet.ir.accel.views import ReshapeCall
 from fleet.ir.accel.walk import caches, function
+
+Watcher = Callable[[str, str, Node], None]
+"""Called with a pattern's name, the node that it rewrote, and the graph after it, in which new nodes may have no types."""
+
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Generator[None]:
+    """Have every rewriting of a graph seen, so that a check can name the first pattern that is wrong."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 class NodeFates:
@@ -97,10 +114,17 @@ class GraphCopy:
 
     def rewrite(self, *patterns: RewritePattern) -> Node:
         """Apply patterns once to every node. Return the graph."""
-        walker = PatternRewriteWalker(
-            GreedyRewritePatternApplier(list(patterns)), apply_recursively=False, listener=self.fates.listener
-        )  # fmt: skip
+        watcher = _watcher.get()
+        applied: list[RewritePattern] = list(patterns)
+        if watcher is not None:
+            applied = [_Watched(pattern, self, watcher) for pattern in patterns]
+        walker = PatternRewriteWalker(GreedyRewritePatternApplier(applied), apply_recursively=False, listener=self.fates.listener)
         walker.rewrite_region(self._region)
+        return self.root
+
+    @property
+    def root(self) -> Node:
+        """The graph as it is now."""
         (root,) = self._returned.operands
         assert isinstance(root.owner, Node)
         return root.owner
@@ -135,6 +159,21 @@ class GraphCopy:
             self.fates.goes_into(argument, name)
         rewriter.replace(node, new)
         sweep(args, rewriter)
+
+
+class _Watched(RewritePattern):
+    """A pattern whose rewritings are seen."""
+
+    def __init__(self, pattern: RewritePattern, copy: GraphCopy, watcher: Watcher) -> None:
+        self.pattern, self.copy, self.watcher = pattern, copy, watcher
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        name, done = self.copy.fates.names.get(op, op.name), rewriter.has_done_action
+        rewriter.has_done_action = False
+        self.pattern.match_and_rewrite(op, rewriter)
+        if rewriter.has_done_action:
+            self.watcher(type(self.pattern).__name__, name, self.copy.root)
+        rewriter.has_done_action |= done
 
 
 def sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:

@@ -140,7 +140,8 @@ def _compiled(page: Page, asked: InspectRequest, loaded: LoadedModel) -> None:
         page.rows["outputs"] = [", ".join(program.outputs)]
     page.rows["operators"] = [counted(facts.operators)]
     sizes = ", ".join(f"{name} = {size}" for name, size in facts.symbols.items())
-    page.rows["work"] = [f"{facts.macs:,} multiply-accumulates{f' at {sizes}' if sizes else ''}"]
+    rounds = ", of a loop those of one round" if "while" in facts.operators else ""
+    page.rows["work"] = [f"{facts.macs:,} multiply-accumulates{f' at {sizes}' if sizes else ''}{rounds}"]
     page.rows["devices"] = list(_devices(facts.devices)) or ["no instruction set is installed"]
     page.facts["program"] = facts.to_json()
     best = facts.best

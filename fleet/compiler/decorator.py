@@ -105,13 +105,15 @@ class JitFunction(Traceable):
         self._lock = threading.RLock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run compiled code; returns what Python would return, as new arrays.
+        """Run compiled code; returns what Python would return, as new arrays; of CuPy if an argument lies on a GPU.
 
         Raises TypeError, as Python does, if the arguments do not match the function; SourceError if the source is not supported;
         ModelError if arguments and data do not fit; DeviceError if the target cannot hold the program.
         """
         call = self._given(args, kwargs)
         version = self._version(call)
+        if call.on_gpu:
+            return version.traced.result.build(version.code.run_on_gpu(call.inputs, call.on_gpu))
         return version.traced.result.build(version.code.run(call.inputs))
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
@@ -145,7 +147,8 @@ class JitFunction(Traceable):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         source = textwrap.dedent("\n".join(file.source.lines[first - 1 : node.end_lineno]) + "\n")
         spec = f"{program.source_name}:{self.python.__qualname__}"
-        inputs = {name: np.asarray(array, order="C") for name, array in call.inputs.items()}
+        given = call.inputs | {name: tensor.fetched() for name, tensor in call.on_gpu.items()}
+        inputs = {name: np.asarray(array, order="C") for name, array in given.items()}
         return Lowered(spec, program, inputs, source=source, engine=version.code.engine)
 
     def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Given:
@@ -158,7 +161,8 @@ class JitFunction(Traceable):
     def _made(self, traced: Traced, call: Given) -> _Version:
         if not self._schedules:
             return _Version(traced, executable(traced.program, self._engine))
-        return _Version(traced, *tuned(traced.program, self._engine, self._schedules, call.inputs))
+        inputs = call.inputs | {name: tensor.fetched() for name, tensor in call.on_gpu.items()}
+        return _Version(traced, *tuned(traced.program, self._engine, self._schedules, inputs))
 
     def _key(self, call: Given) -> Hashable:
         """Return the call's key without sizes that the program does not know."""

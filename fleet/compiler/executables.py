@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.errors import DeviceError, FleetError, SetupError
+from fleet.errors import DeviceError, FleetError, ModelError, SetupError
 from fleet.ir.dialect import PrintOp
 from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
 from fleet.ir.weights import Weights
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fleet.compiler.tuning import TunedSchedule
     from fleet.engines.gpu.engine import KernelEngine
     from fleet.engines.trace import Trace
+    from fleet.frontend.gpu_tensor import GpuTensor
     from fleet.ir.program import Program
     from fleet.targets.host.compile import HostProgram
     from fleet.targets.riscv.compile import RiscvProgram
@@ -72,6 +73,15 @@ class Executable(ABC):
     """A program on an engine. `run` may be called by several threads."""
 
     engine: str
+
+    def run_on_gpu(self, inputs: Mapping[str, np.ndarray], on_gpu: Mapping[str, GpuTensor]) -> Mapping[str, Any]:
+        """Return output name -> array of CuPy. on_gpu: the inputs that lie on a GPU; of these `inputs` has the form.
+
+        Raises ModelError if the target cannot read them.
+        """
+        name, tensor = next(iter(on_gpu.items()))
+        hint = "targets cuda and gpu take it; or move it to the CPU"
+        raise ModelError(f'argument "{name}" lies on GPU {tensor.device}', where=f"@jit, engine {self.engine}", hint=hint)
 
     def cost(self, inputs: Mapping[str, np.ndarray]) -> float:
         """Run for what it costs alone: seconds, or instructions where these are known."""
@@ -200,6 +210,13 @@ class _Kernels(Executable):
         with self._lock:
             run = self._loaded.run(inputs)
             outputs = run.outputs()
+        sys.stdout.write(run.printed)
+        return outputs
+
+    def run_on_gpu(self, inputs: Mapping[str, np.ndarray], on_gpu: Mapping[str, GpuTensor]) -> Mapping[str, Any]:
+        with self._lock:
+            run = self._loaded.run(inputs, on_gpu)
+            outputs = run.outputs_there()
         sys.stdout.write(run.printed)
         return outputs
 

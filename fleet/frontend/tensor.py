@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError
+from fleet.frontend.gpu_tensor import GpuTensor, gpu_tensor
 from fleet.ir.types import DTYPES
 
 
@@ -18,7 +19,7 @@ class TensorDataError(ModelError, ValueError):
 class Tensor:
     """Shape and dtype of an array, and, once it is set, the array: an annotation of an argument, or an argument.
 
-    A size of None is any size.
+    A size of None is any size. on_gpu: the array if it lies on a GPU, else None.
 
     >>> a = Tensor(shape=(2, 3), dtype="float32")
     >>> a.data = np.ones((2, 3), np.float32)
@@ -37,25 +38,29 @@ class Tensor:
             hint = f"dtypes are {', '.join(DTYPES)}, sizes are not negative"
             raise ModelError(f"{self.dtype}{list(self.shape)} cannot be had", where="Tensor", hint=hint)
         self._data: np.ndarray | None = None
+        self.on_gpu: GpuTensor | None = None
 
     @property
     def data(self) -> np.ndarray:
-        """The array. Raises ModelError before it is set."""
+        """The array; a copy of one that lies on a GPU. Raises ModelError before it is set."""
+        if self.on_gpu is not None:
+            return self.on_gpu.fetched()
         if self._data is None:
             raise ModelError(f"the tensor {self} has no data", where="Tensor", hint="set .data")
         return self._data
 
     @data.setter
     def data(self, data: Any) -> None:
-        """Takes an array of NumPy, or of another library that shares memory on the processor (DLPack).
+        """Takes an array of NumPy, or of another library (DLPack): on the processor, or on a GPU for targets `cuda` and `gpu`.
 
         Raises TensorDataError if shape or dtype is another one, ModelError if the object is no array.
         """
-        array = from_outside(data, "Tensor")
+        there = gpu_tensor(data, "Tensor")
+        array = from_outside(data, "Tensor") if there is None else there.form
         fits = array.ndim == len(self.shape) and all(d in (None, n) for d, n in zip(self.shape, array.shape, strict=True))
         if not fits or array.dtype != self.dtype:
             raise TensorDataError(f"declared {self}, the data are {array.dtype}{list(array.shape)}", where="Tensor")
-        self._data = array
+        self._data, self.on_gpu = array, there
 
     def __str__(self) -> str:
         return f"{self.dtype.name}[{', '.join('?' if d is None else str(d) for d in self.shape)}]"

@@ -33,7 +33,7 @@ def test_a_stored_program_is_run_again(stored: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--engines", "vm,tpu"], "no engine 'vm'; choose among interp, riscv, iss"),
+        (["--engines", "vm,tpu"], "no engine 'vm'; choose among interp, riscv, aarch64"),
         (["--budget", "nan"], "nan is not a duration"),
         (["absent.py"], "not a stored program"),
         (["--programs", "0"], "--programs"),
@@ -44,6 +44,12 @@ def test_bad_input_is_one_line(arguments: list[str], said: str, capsys: pytest.C
     err = capsys.readouterr().err
     assert said in err
     assert len(err.strip().split("\n")) == 1
+
+
+def test_an_engine_that_is_not_there_compares_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("fleet.engines.gpu.engine.KernelEngine.available", lambda self: f"no device for {self.name}")
+    assert main(["fuzz", "--engines", "interp,opencl", "--programs", "1"]) == 2
+    assert "no device for opencl" in capsys.readouterr().err
 
 
 def test_a_run_that_ends_before_what_was_asked_for_is_incomplete(

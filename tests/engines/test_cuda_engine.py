@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "gpu"))
-from cuda_on_cpu import cupy_on_cpu
+from cuda_on_cpu import Memory, TorchTensor, cupy_on_cpu
 from riscv_models import model
 
 import fleet
@@ -21,6 +21,7 @@ from fleet.compiler import executables
 from fleet.engines.base import RunOptions
 from fleet.engines.gpu import cuda_device
 from fleet.engines.gpu.cuda import ENGINE
+from fleet.engines.gpu.cuda_device import CudaMachine
 from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.errors import DeviceError, ModelError, SetupError
 
@@ -125,6 +126,68 @@ def test_target_gpu_takes_the_cuda_device() -> None:
     ones = np.ones((2, 3), np.float32)
     np.testing.assert_array_equal(twice(ones), ones * 2)
     assert twice.lower(ones).engine == "cuda"
+
+
+def layer(x: np.ndarray, w: np.ndarray) -> dict[str, object]:
+    y = np.maximum(x @ w, 0)
+    return {"y": y, "turned": y.T, "back": y[:, ::-1], "same": x, "rows": len(x), "largest": y.max()}
+
+
+@NEEDS_GCC
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize("target", ["cuda", "gpu"])
+def test_tensors_on_the_gpu_are_read_where_they_lie_and_results_stay_there(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays = numbers()
+    compiled = fleet.jit(target=target)(layer)
+    expected = compiled(arrays["x"], arrays["w"])
+    written: list[int] = []
+    write = CudaMachine.write
+    monkeypatch.setattr(CudaMachine, "write", lambda self, buffer, data: (written.append(data.size), write(self, buffer, data))[1])
+    monkeypatch.setattr(CudaMachine, "read", lambda *_: pytest.fail("an array was copied to the processor"))
+    found = compiled(TorchTensor(arrays["x"]), TorchTensor(arrays["w"]))
+    assert written == []
+    assert len(compiled.programs) == 1
+    assert found["rows"] == 5
+    for name in ("y", "turned", "back", "same", "largest"):
+        assert isinstance(found[name], Memory) or name == "largest", name
+        np.testing.assert_array_equal(np.asarray(found[name]), np.asarray(expected[name]))
+    again = compiled(TorchTensor(arrays["x"] * 2), TorchTensor(arrays["w"]))
+    np.testing.assert_array_equal(np.asarray(found["y"]), np.asarray(expected["y"]))  # not the memory of the next run
+    np.testing.assert_array_equal(np.asarray(again["y"]), np.asarray(expected["y"]) * 2)
+
+
+@NEEDS_GCC
+@pytest.mark.usefixtures("device")
+def test_arrays_here_and_there_take_part_in_one_call() -> None:
+    arrays = numbers()
+    compiled = fleet.jit(target="cuda")(layer)
+    expected = compiled(arrays["x"], arrays["w"])
+    apart = np.asfortranarray(arrays["x"])  # is copied on the device: kernels were made for C order
+    mixed = compiled(TorchTensor(apart), arrays["w"])
+    np.testing.assert_array_equal(np.asarray(mixed["y"]), expected["y"])
+    assert isinstance(compiled(arrays["x"], arrays["w"])["y"], np.ndarray)
+    assert not isinstance(compiled(arrays["x"], arrays["w"])["y"], Memory)
+    tensor = fleet.Tensor((5, 70), "float32")
+    tensor.data = TorchTensor(arrays["x"])
+    np.testing.assert_array_equal(np.asarray(compiled(tensor, arrays["w"])["y"]), expected["y"])
+    np.testing.assert_array_equal(tensor.data, arrays["x"])
+    np.testing.assert_array_equal(compiled.lower(tensor, arrays["w"]).inputs["x"], arrays["x"])
+
+
+@pytest.mark.usefixtures("device")
+def test_tensors_that_cannot_be_read_are_refused_by_name() -> None:
+    arrays = numbers()
+    there = TorchTensor(arrays["x"])
+    with pytest.raises(ModelError, match='argument "x" lies on GPU 0; targets cuda and gpu take it; or move it to the CPU'):
+        fleet.jit(target="vm")(layer)(there, arrays["w"])
+    with pytest.raises(ModelError, match='input "x" lies on GPU 1, this runs on GPU 0'):
+        fleet.jit(target="cuda")(layer)(TorchTensor(arrays["x"], device=1), arrays["w"])
+    odd = TorchTensor(arrays["x"])
+    odd.dtype = "torch.bfloat16"
+    with pytest.raises(ModelError, match="a tensor of dtype bfloat16; cast it to a dtype of NumPy"):
+        fleet.jit(target="cuda")(layer)(odd, arrays["w"])
+    with pytest.raises(ValueError, match=r"declared float32\[2, 2\], the data are float32\[5, 70\]"):
+        fleet.Tensor((2, 2)).data = there
 
 
 @pytest.mark.usefixtures("no_device")

@@ -12,7 +12,7 @@ import click
 
 from fleet.cli.grammar import Duration
 from fleet.cli.progress import ProgressLine
-from fleet.errors import ComparisonFailure, ExitCode, FleetError
+from fleet.errors import ComparisonFailure, ExitCode, FleetError, SetupError
 
 if TYPE_CHECKING:
     from fleet.verify.programs.batches import Batch
@@ -36,7 +36,8 @@ _SECONDS = 60.0
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one a processor, at most 8.")
 @click.option(
     "--engines", default="interp,riscv,iss", show_default=True,
-    help="Beside CPython and vm, for a share of the programs; none: only those two.",
+    help="Beside CPython and vm, for a share of the programs: interp, riscv, iss, aarch64, llvm-cpu, cvm, cvm-riscv, cvm-aarch64, "
+    "opencl, cuda; none: only those two.",
 )  # fmt: skip
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz/programs", show_default=True,
@@ -53,6 +54,7 @@ def command(
     """
     if stored is not None:
         return _again(stored)
+    from fleet.engines.registry import find_engine
     from fleet.verify.programs.batches import ENGINES
     from fleet.verify.programs.fuzz import fuzz
 
@@ -60,6 +62,9 @@ def command(
     names = () if engines == "none" else tuple(dict.fromkeys(engines.split(",")))
     if unknown := [n for n in names if n not in ENGINES]:
         raise FleetError(f"no engine '{unknown[0]}'", where="--engines", hint=f"choose among {', '.join(ENGINES)}, or none")
+    for name in names:
+        if (missing := find_engine(name).engine.available()) is not None:
+            raise SetupError(missing, where=f"engine {name}")
     jobs = jobs or min(8, os.cpu_count() or 1)
     path = folder / f"{seed}.json"
     click.echo(f"seed {seed}, {jobs} at a time, engines vm, cpython{', ' if names else ''}{', '.join(names)}; state {path}")

@@ -13,8 +13,9 @@ import numpy as np
 
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
-from fleet.errors import SetupError
-from fleet.targets.gpu.module import GpuKernel, GpuModule
+from fleet.errors import ModelError, SetupError
+from fleet.targets.gpu.module import GpuArray, GpuKernel, GpuModule
+from fleet.targets.gpu.run import TensorOnGpu
 from fleet.targets.gpu.surface import CUDA, Surface
 
 _EXTRA = "install fleet-cosim[cuda], or cupy-cuda12x for CUDA 12"
@@ -111,6 +112,28 @@ class CudaMachine:
     def read(self, buffer: Any, size: int) -> np.ndarray:
         """Copy bytes from the device, after everything before."""
         return buffer[:size].get()
+
+    def taken(self, tensor: TensorOnGpu, where: str) -> Any:
+        """Return a tensor's own memory if its elements lie in C order, else a copy on the device. Raises ModelError."""
+        here = self._cupy.cuda.Device().id
+        if tensor.device != here:
+            hint = "move it there, or choose the device with cupy.cuda.Device"
+            raise ModelError(f"{where} lies on GPU {tensor.device}, this runs on GPU {here}", hint=hint)
+        try:
+            array = self._cupy.ascontiguousarray(self._cupy.from_dlpack(tensor.value))
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            raise ModelError(f"{where} cannot be shared with CuPy ({error})", hint="detach it, or give an array of CuPy") from None
+        return array.reshape(-1).view(np.uint8)
+
+    def given_out(self, buffer: Any, array: GpuArray) -> Any:
+        """Return a copy as an array of CuPy, on the device."""
+        size, strides = array.dtype.itemsize, array.strides
+        if 0 in array.shape:
+            return self._cupy.empty(array.shape, array.dtype)
+        last = array.offset + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True) if s > 0)
+        flat = buffer[: (last + 1) * size].view(array.dtype)[array.offset :]
+        steps = [s * size for s in strides]
+        return self._cupy.lib.stride_tricks.as_strided(flat, array.shape, steps).copy()
 
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
         """Begin a launch."""

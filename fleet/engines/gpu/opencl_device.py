@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fleet.errors import SetupError
-from fleet.targets.gpu.module import GpuKernel, GpuModule
+from fleet.errors import ModelError, SetupError
+from fleet.targets.gpu.module import GpuArray, GpuKernel, GpuModule
+from fleet.targets.gpu.run import TensorOnGpu
 from fleet.targets.gpu.surface import OPENCL, Surface, approximate
 
 _EXTRA = "install fleet-cosim[opencl], which brings pyopencl and pocl, an OpenCL for processors"
@@ -117,6 +118,15 @@ class OpenClMachine:
         found = np.empty(size, np.uint8)
         self._cl.enqueue_copy(self._queue, found, buffer)
         return found
+
+    def taken(self, tensor: TensorOnGpu, where: str) -> Any:
+        """Raise ModelError: OpenCL has no access to the memory of CUDA."""
+        hint = "targets cuda and gpu take it; or move it to the CPU"
+        raise ModelError(f"{where} lies on GPU {tensor.device}, whose memory OpenCL cannot read", hint=hint)
+
+    def given_out(self, buffer: Any, array: GpuArray) -> Any:
+        """Raise ModelError: results of OpenCL are arrays of NumPy."""
+        raise ModelError(f"{array.memory.removeprefix('%')} is no array of another library", hint="read it with NumPy")
 
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
         """Begin a launch."""

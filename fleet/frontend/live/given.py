@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError
+from fleet.frontend.gpu_tensor import GpuTensor, gpu_tensor
 from fleet.frontend.live.watch import Items, ObjectSnapshot, WatchedAtom, snapshot, unwrapped
 from fleet.frontend.tensor import Tensor, from_outside
 
@@ -36,39 +37,56 @@ class Given:
 
     Attributes:
         key: shapes, dtypes and all that is not an array.
-        inputs: name ("x", "params.blocks.0.w") -> array.
+        inputs: name ("x", "params.blocks.0.w") -> array; of a tensor on a GPU its form.
+        on_gpu: name -> tensor, of those that lie on a GPU.
         tree: parameter -> its form; arrays are `Input`.
     """
 
     key: Hashable
     inputs: dict[str, np.ndarray]
+    on_gpu: dict[str, GpuTensor]
     tree: Callable[[], dict[str, ObjectSnapshot]]
 
 
 def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
     """Take the arguments of a call apart. Raises ModelError if one of them cannot be an argument."""
     inputs: dict[str, np.ndarray] = {}
+    on_gpu: dict[str, GpuTensor] = {}
     keys: list[Hashable] = []
     for name, value in zip(names, values, strict=True):
         if type(value) is np.ndarray:  # most of them are
             inputs[name] = value
             keys.append((value.shape, value.dtype))
         else:
-            keys.append(_taken(where, name, value, inputs, None))
+            keys.append(_taken(where, name, value, inputs, on_gpu, None))
 
     def tree() -> dict[str, ObjectSnapshot]:
         forms: dict[str, ObjectSnapshot] = {}
         for name, value in zip(names, values, strict=True):
-            _taken(where, name, value, {}, forms)
+            _taken(where, name, value, {}, {}, forms)
         return forms
 
-    return Given(tuple(keys), inputs, tree)
+    return Given(tuple(keys), inputs, on_gpu, tree)
+
+
+def _array_of(value: Any, where: str) -> tuple[np.ndarray, GpuTensor | None]:
+    """Return an array, or the form of a tensor on a GPU and the tensor."""
+    there = value.on_gpu if isinstance(value, Tensor) else gpu_tensor(value, where)
+    if there is not None:
+        return there.form, there
+    return value.data if isinstance(value, Tensor) else from_outside(value, where), None
 
 
 def _taken(
-    where: str, name: str, value: Any, inputs: dict[str, np.ndarray], forms: dict[str, ObjectSnapshot] | None, depth: int = 0
+    where: str,
+    name: str,
+    value: Any,
+    inputs: dict[str, np.ndarray],
+    on_gpu: dict[str, GpuTensor],
+    forms: dict[str, ObjectSnapshot] | None,
+    depth: int = 0,
 ) -> Any:
-    """The key of one value; its arrays go to `inputs` and its form to `forms`, if given."""
+    """The key of one value; its arrays go to `inputs` and `on_gpu`, and its form to `forms`, if given."""
     if depth > _DEPTH:
         raise ModelError(f'argument "{name[:60]}" nests deeper than {_DEPTH} levels', where=where, hint="pass less of it")
     kind = type(value)
@@ -80,7 +98,7 @@ def _taken(
         names = [f"{name}.{k}" for k, _ in items]
         for i, (part, (_, v)) in enumerate(zip(names, items, strict=True)):
             unique = part if part not in names[:i] and part not in inputs else f"{part}.{i}'"
-            keys.append(_taken(where, unique, v, inputs, None if forms is None else below, depth + 1))
+            keys.append(_taken(where, unique, v, inputs, on_gpu, None if forms is None else below, depth + 1))
         marks = tuple(repr(k) for k, _ in items) if kind is dict else ()
         if forms is not None:
             forms[name] = Items(kind, tuple(value) if kind is dict else (), tuple(below.values()))
@@ -96,8 +114,10 @@ def _taken(
     elif isinstance(unwrapped(value), _BY_IDENTITY):
         form, key = (WatchedAtom(value) if forms is None else snapshot(value)), (object, unwrapped(value))
     elif kind is np.ndarray or kind is np.memmap or kind is Tensor or hasattr(value, "__dlpack__"):
-        array = value.data if kind is Tensor else from_outside(value, f'{where}: argument "{name}"')
+        array, there = _array_of(value, f'{where}: argument "{name}"')
         inputs[name] = array
+        if there is not None:
+            on_gpu[name] = there
         form, key = Input(name, scalar=False), (array.shape, array.dtype)
     else:
         hint = "arguments are arrays, numbers, strings, functions, and lists, tuples and dicts of them"

@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +27,20 @@ from fleet.transforms.edit import text_of
 _NOBODY = np.iinfo(np.int32).max
 
 
+class TensorOnGpu(Protocol):
+    """A tensor that lies on a device; `value` has DLPack's methods."""
+
+    @property
+    def value(self) -> Any:
+        """The tensor of its library."""
+        ...
+
+    @property
+    def device(self) -> int:
+        """Number of its device."""
+        ...
+
+
 class GpuMachine(Protocol):
     """What runs kernels: a device, or an emulation."""
 
@@ -39,6 +54,14 @@ class GpuMachine(Protocol):
 
     def read(self, buffer: Any, size: int) -> np.ndarray:
         """Return so many bytes (uint8) from the beginning of memory."""
+        ...
+
+    def taken(self, tensor: TensorOnGpu, where: str) -> Any:
+        """Return the memory of a tensor that lies on the device. Raises ModelError if the device cannot read it."""
+        ...
+
+    def given_out(self, buffer: Any, array: GpuArray) -> Any:
+        """Return a copy of an array in memory, as an array of the device's library."""
         ...
 
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
@@ -69,13 +92,31 @@ class LoadedModule:
             else:
                 self._set(value, program.weights[argument.name])
 
-    def run(self, inputs: Mapping[str, np.ndarray]) -> GpuRun:
-        """Run once. Raises ModelError for a missing input, a bad index or exponent, naming operation and place."""
-        for name, value in self._inputs:
-            if name not in inputs:
-                raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
-            self._set(value, inputs[name])
-        return self.again()
+    def run(self, inputs: Mapping[str, np.ndarray], on_gpu: Mapping[str, TensorOnGpu] = MappingProxyType({})) -> GpuRun:
+        """Run once.
+
+        on_gpu: inputs that lie on the device. Kernels read them where they are, if their elements lie in C order; of these `inputs`
+        has shape and dtype.
+
+        Raises ModelError for a missing input, a bad index or exponent, naming operation and place.
+        """
+        own = dict(self._buffers)
+        try:
+            for name, value in self._inputs:
+                if name not in inputs:
+                    raise ModelError(f'no input "{name}"', hint=f"given are {', '.join(inputs) or 'none'}")
+                (array,) = self.module.arrays[value]
+                if name in on_gpu:
+                    _check_form(array, inputs[name])
+                    self._buffers[array.memory] = self._machine.taken(on_gpu[name], f'input "{name}"')
+                else:
+                    self._set(value, inputs[name])
+            run = self.again()
+            if on_gpu:
+                run.keep_there()
+            return run
+        finally:
+            self._buffers = own
 
     def again(self) -> GpuRun:
         """Run once on the inputs that are in place."""
@@ -135,10 +176,15 @@ class LoadedModule:
             return
         for array, part in zip(arrays, what if _is_tuple(value) else (what,), strict=True):
             data = np.asarray(part)
-            if data.shape != array.shape or data.dtype != array.dtype:
-                have, want = f"{data.dtype}{list(data.shape)}", f"{array.dtype}{list(array.shape)}"
-                raise ModelError(f"{array.memory.removeprefix('%')} is {have}; expected {want}")
+            _check_form(array, data)
             self._put(array.memory, data)
+
+    def there(self, value: SSAValue) -> Any:
+        """Return a copy of a value as an array of the device's library; of one that the host keeps the value."""
+        array = self.module.arrays[value][0]
+        if array.dtype == HELD:
+            return self._held[value]
+        return self._machine.given_out(self._buffers[array.memory], array)
 
     def _put(self, name: str, array: np.ndarray) -> None:
         if array.size:
@@ -163,6 +209,7 @@ class GpuRun:
         self._text = io.StringIO()
         self.echo = partial(print, file=self._text)
         self.calls: Counter[str] = Counter()
+        self._there: dict[str, Any] = {}
 
     @property
     def printed(self) -> str:
@@ -174,10 +221,25 @@ class GpuRun:
         program = self._loaded.module.program
         return {n: np.asarray(self._loaded.value(v)) for n, v in zip(program.outputs, program.returned(), strict=True)}
 
+    def keep_there(self) -> None:
+        """Copy the outputs on the device, before another run writes to their memory."""
+        program = self._loaded.module.program
+        self._there = {n: self._loaded.there(v) for n, v in zip(program.outputs, program.returned(), strict=True)}
+
+    def outputs_there(self) -> dict[str, Any]:
+        """Return the outputs of a run with inputs on the device, as arrays of its library."""
+        return self._there
+
     def tensors(self) -> dict[str, np.ndarray]:
         """Return operation id -> a copy of its result, of all results that are arrays."""
         found = {op_id(op): self._loaded.value(op.results[0]) for op in self._loaded.module.program.operations() if op.results}
         return {id_: value for id_, value in found.items() if isinstance(value, np.ndarray)}
+
+
+def _check_form(array: GpuArray, data: np.ndarray) -> None:
+    if data.shape != array.shape or data.dtype != array.dtype:
+        have, want = f"{data.dtype}{list(data.shape)}", f"{array.dtype}{list(array.shape)}"
+        raise ModelError(f"{array.memory.removeprefix('%')} is {have}; expected {want}")
 
 
 def _is_tuple(value: SSAValue) -> bool:

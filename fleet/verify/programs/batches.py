@@ -11,11 +11,11 @@ from fleet.core.codec import NOT_STORED
 from fleet.verify.programs.bins import BINS, BinCounts
 from fleet.verify.programs.devices import draw_device_program
 from fleet.verify.programs.drawing import FUNCTION, DrawnProgram, draw_program
-from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle, ProgramOutcome, by_cpython
+from fleet.verify.programs.oracle import KERNEL_ENGINES, ComparedProgram, ProgramOracle, ProgramOutcome, by_cpython
 from fleet.verify.programs.parts.wrong import same_kind
 
-ENGINES = ("interp", "riscv", "iss")
-EVERY = {"interp": 8, "riscv": 64, "iss": 200}
+ENGINES = ("interp", *KERNEL_ENGINES, "iss")
+EVERY = {**dict.fromkeys(KERNEL_ENGINES, 64), "interp": 8, "iss": 200}
 """Engine -> one program in so many runs on it. Programs for iss are drawn for a device. All run on CPython and the golden."""
 
 
@@ -99,7 +99,7 @@ def _one(order: BatchOrder, number: int, oracle: ProgramOracle, found: Batch) ->
         model, drawn = draw_device_program((order.seed, number)), None
     else:
         drawn = draw_program((order.seed, number), order.wanted, order.avoided)
-        engines = tuple(e for e in ("interp", "riscv") if e in order.engines and number % EVERY[e] == 0 and not drawn.wrong)
+        engines = tuple(e for e in order.engines if e != "iss" and number % EVERY[e] == 0 and not drawn.wrong)
         model = ComparedProgram(drawn.source, drawn.arrays, drawn.weights, engines)
     outcome = oracle.compare(model)
     if drawn is not None:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
 from fleet.engines.interp import ENGINE as INTERP
-from fleet.engines.riscv import ENGINE as RISCV
+from fleet.engines.registry import find_engine
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as GOLDEN
 from fleet.errors import DeviceError, FleetError, SourceError
@@ -37,6 +37,8 @@ from fleet.verify.programs.memory_order import IN_C_ORDER, in_c_order
 from fleet.verify.programs.parts.values import ProgramArray
 
 Kind = Literal["agreed", "refused", "differs"]
+KERNEL_ENGINES = ("riscv", "aarch64", "llvm-cpu", "cvm", "cvm-riscv", "cvm-aarch64", "opencl", "cuda")
+"""Engines with compiled kernels, which the derived bounds hold where functions of libm and products are computed."""
 _OPTIONS = RunOptions(keep_tensors=False)
 _NAMED = RunOptions()
 
@@ -148,9 +150,9 @@ class ProgramOracle:
         wrong = difference("", list(golden.outputs.values()), list(found.outputs.values()), list(golden.outputs))
         return wrong.said if wrong else ""
 
-    def _riscv(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
-        """Compare every bit, or else within the derived bounds."""
-        found = RISCV.run(program, inputs, RunOptions())
+    def _kernels(self, name: str, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
+        """Compare every bit of an engine with compiled kernels, or else within the derived bounds."""
+        found = find_engine(name).engine.run(program, inputs, RunOptions())
         if not self._bits(golden, found):
             return ""
         session = ComparisonSession(program, inputs, golden, {}, self._scratch.path)
@@ -176,9 +178,16 @@ def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[
     return not isinstance(expected, str) and difference("", [np.asarray(v) for v in expected], list(found.values())) is None
 
 
-_ON_ENGINE: Mapping[str, Callable[[ProgramOracle, ComparedProgram, Program, Mapping[str, ProgramArray], Trace], str]] = {
+_OnEngine: TypeAlias = Callable[[ProgramOracle, ComparedProgram, Program, Mapping[str, ProgramArray], Trace], str]
+
+
+def _on_kernels(name: str) -> _OnEngine:
+    return lambda oracle, _model, program, inputs, golden: oracle._kernels(name, program, inputs, golden)  # pyright: ignore[reportPrivateUsage]
+
+
+_ON_ENGINE: Mapping[str, _OnEngine] = {
     "interp": ProgramOracle._interp,  # pyright: ignore[reportPrivateUsage]
-    "riscv": ProgramOracle._riscv,  # pyright: ignore[reportPrivateUsage]
+    **{name: _on_kernels(name) for name in KERNEL_ENGINES},
     "iss": ProgramOracle._iss,  # pyright: ignore[reportPrivateUsage]
 }
 

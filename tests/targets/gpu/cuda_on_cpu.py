@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -51,6 +52,20 @@ class Memory(np.ndarray):
 
     def get(self) -> np.ndarray:
         return np.array(self)
+
+
+class TorchTensor:
+    """A tensor as torch has it, on a CUDA device: what DLPack says of it, its memory being the processor's."""
+
+    def __init__(self, array: np.ndarray, device: int = 0) -> None:
+        self._memory, self._device = array.view(Memory), device
+        self.shape, self.dtype = array.shape, f"torch.{array.dtype}"
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, self._device
+
+    def __dlpack__(self, **_: Any) -> np.ndarray:
+        return self._memory
 
 
 class RawModule:
@@ -107,7 +122,11 @@ def cupy_on_cpu(devices: int = 1) -> ModuleType:
         get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None),
     )  # fmt: skip
     empty: Any = lambda size, dtype: np.zeros(size, dtype).view(Memory)  # noqa: E731
-    module.__dict__.update(RawModule=RawModule, empty=empty, cuda=cuda)
+    tricks = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=partial(np.lib.stride_tricks.as_strided, subok=True)))
+    module.__dict__.update(
+        RawModule=RawModule, empty=empty, cuda=cuda, lib=tricks, asnumpy=np.array,
+        from_dlpack=lambda tensor: tensor.__dlpack__(), ascontiguousarray=lambda a: np.array(a, order="C", copy=None, subok=True),
+    )  # fmt: skip
     return module
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from fleet.errors import ExitCode, FleetError
 from fleet.isa.registry import find_device
-from fleet.llm.contestants import GenerateRequest, generate
+from fleet.llm.contestants import GenerateRequest, compile_model, generate
 from fleet.llm.figures import estimate
 from fleet.llm.load import load_model
 from fleet.llm.models.options import ModelOptions
 from fleet.llm.quantisation import Quantisation
+from fleet.llm.sparsity import Sparsity
 from fleet.sweep.campaign import SweepRequest, sweep
 from fleet.sweep.language import LanguageSubject
 from fleet.sweep.subject import SubjectRequest
@@ -37,6 +38,31 @@ def test_perplexity_is_that_of_generate_and_cycles_are_the_estimate(own_figures:
         subject = LanguageSubject(asked)
         calls = subject.calls(p.point)
         assert p.model.cycles == estimate(instruction_set, device, calls, "ideal")
+
+
+def test_sparse_weights_take_fewer_cycles_and_cost_perplexity(own_figures: Path) -> None:
+    del own_figures
+    asked = SubjectRequest("tiny-qwen2", language=True, positions=64, behind=20, tokens=8, rounding="absmax")
+    outcome, code = sweep(SweepRequest(asked, "hbm_small_sparse", ("sparse=0,2",)), lambda fraction, words: None)
+    assert code == ExitCode.AGREED
+    dense, sparse = (p.model for p in outcome.points)
+    assert dense is not None
+    assert sparse is not None
+    assert sparse.cycles < dense.cycles
+    _, device = find_device("hbm_small_sparse")
+    for point, found, group in zip(outcome.points, (dense, sparse), (64, 128), strict=True):
+        choice = Quantisation(group, "absmax", sparse=Sparsity.of(str(point.point.options["sparse"] or "")))
+        made = compile_model(load_model("tiny-qwen2"), ModelOptions(tokens=32, positions=64), device, choice, aux=True)
+        calls = made.module.calls(token=1, last_token=20)
+        assert {c.fields["mvm_sparse"] for c in calls if "mvm_sparse" in c.fields} == {point.point.options["sparse"]}
+        assert found.cycles == estimate(find_device("hbm_small_sparse")[0], device, calls, "ideal")
+
+
+def test_a_device_without_sparse_weights_has_no_such_points(own_figures: Path) -> None:
+    del own_figures
+    asked = SubjectRequest("tiny", language=True, positions=64, behind=20, tokens=8, rounding="absmax")
+    with pytest.raises(FleetError, match="no point can run the model: .*hbm_small: it has no sparse weights"):
+        sweep(SweepRequest(asked, "hbm_small", ("sparse=2,4",)), lambda fraction, words: None)
 
 
 def test_a_token_behind_more_than_the_cache_holds_is_refused() -> None:

@@ -67,7 +67,7 @@ class KernelSpace:
 def space_of(op: FleetOp) -> KernelSpace | None:
     """Return the loops that an operation alone needs; None if it is not part of kernels. Shapes may be unknown.
 
-    A reduction of rows of one element, or of no axes, is none: its rows and its elements have one shape.
+    A reduction of rows of one element, or of no axes, does not count: its rows and its elements have one shape.
     """
     type_ = op.results[0].type
     if isinstance(op, ReduceOp):

@@ -145,7 +145,7 @@ class AccelMemoryPlan:
         return self.buffers[key]
 
     def view(self, key: str, of: str, skip: int, size: int, shape: tuple[int, ...], dtype: np.dtype) -> ActivationBuffer:
-        """A tensor that is part of another one's bytes, from `skip` on. Raises DeviceError when it is none."""
+        """A tensor that is part of another one's bytes, from `skip` on. Raises DeviceError if it is not."""
         source = self.buffers[of]
         if skip < 0 or skip + size > source.size or key in self.buffers:
             raise DeviceError(f"tensor '{key}' is not part of '{of}': bytes {skip} to {skip + size} of {source.size}")

@@ -24,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engines"))
 import riscv_gpt2
+from drawn_models import program_of, random_runs
 from riscv_models import model
 
 from fleet.cosim.comparisons import ComparisonSession
@@ -31,8 +32,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.gpu.cuda import ENGINE
 from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.engines.vm import ENGINE as VM
-from fleet.errors import DeviceError, FleetError
-from fleet.frontend.source import load
+from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.targets.gpu.module import KernelStep
 from fleet.targets.gpu.run import LoadedModule
@@ -100,21 +100,8 @@ def row(name: str, program: Program, arrays: Mapping[str, np.ndarray], folder: P
 
 def drawn_programs(folder: Path) -> None:
     """Print how many random programs agree with the VM."""
-    from fleet.verify.programs.drawing import FUNCTION, draw_program
-
     verdicts: list[str] = []
-    path = folder / "model.py"
-    for number in range(24):
-        drawn = draw_program((7, number), ())
-        path.write_text(drawn.source)
-        inputs = dict(drawn.arrays)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                program = load(f"{path}:{FUNCTION}", {}, inputs)
-                expected = VM.run(program, inputs, RunOptions())
-        except FleetError:
-            continue  # what CPython refuses, too
+    for _, program, inputs, expected in random_runs(folder, 7, 24, VM):
         try:
             found = ENGINE.run(program, inputs, RunOptions())
         except DeviceError:
@@ -157,14 +144,6 @@ class Clock:
         return self.torch.from_numpy(array).cuda()
 
 
-def program_of(folder: Path, text: str, **inputs: np.ndarray) -> Program:
-    """Return the program of a function body."""
-    lines = "".join(f"    {line}\n" for line in text.splitlines())
-    path = folder / "m.py"
-    path.write_text(f"import numpy as np\n\ndef main({', '.join(inputs)}):\n{lines}")
-    return load(f"{path}:main", {}, inputs)
-
-
 def loaded(program: Program, **inputs: np.ndarray) -> LoadedModule:
     """Return a program on the GPU, with its inputs in place, after a first run."""
     module = ENGINE.load(program, keep=False)
@@ -188,7 +167,7 @@ def times(folder: Path, tokens: int) -> None:
         print(f"| {name} | {ours * 1e6:,.1f} | {theirs * 1e6:,.1f} | {theirs / ours:.2f} | {of} |", flush=True)
 
     def memory(name: str, text: str, theirs: Callable[[], object], moved: int, **inputs: np.ndarray) -> None:
-        module = loaded(program_of(folder, text, **inputs), **inputs)
+        module = loaded(program_of(folder, text, inputs), **inputs)
         mine, other = clock.both(module.again, theirs)
         check(name, next(iter(module.again().outputs().values())), theirs())
         line(name, mine, other, f"{moved / mine / copy:.2f} of a copy's bandwidth; PyTorch {moved / other / copy:.2f}")

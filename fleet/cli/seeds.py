@@ -28,7 +28,7 @@ _STAGES = {"token": "token", "ast": "ast", "ir": "ir", "mlir": "mlir", "vm": "vm
 @click.option("--runner", type=click.Choice(["vm", "interpreter"]), default="vm", show_default=True)
 @click.option("-o", "out", type=click.Path(path_type=Path), help="Write the stage to this file.")
 @click.option("--only-compile", is_flag=True, help="Run nothing.")
-@click.option("--validation", is_flag=True, help="Hold the run against CPython's.")
+@click.option("--validation", is_flag=True, help="Compare the run with CPython's.")
 @click.option("--dump-intermediates-to", "dumps", type=click.Path(path_type=Path, file_okay=False), help="Folder for every stage.")
 @click.option("--dump-ir-before-pass", "before", is_flag=True, help="Show the IR before every pass.")
 @click.option("--dump-ir-after-pass", "after", is_flag=True, help="Show the IR after every pass.")

@@ -9,13 +9,16 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TypeGuard, TypeVar, cast
 
 from fleet.core.signals import signals_told
 from fleet.errors import FleetError
+
+_T = TypeVar("_T")
 
 
 class PluginLoadError(FleetError):
@@ -108,3 +111,9 @@ def _folders(point: EntryPoint) -> Iterator[Path]:
 
 def _named(point: EntryPoint) -> str:
     return f"{point.name} ({point.value}, of {point.dist.name if point.dist is not None else 'unknown'})"
+
+
+def all_of(answer: object, kind: type[_T], shape: type[Sequence[object]] = Sequence) -> TypeGuard[Sequence[_T]]:
+    """Whether a plug-in's answer is a sequence (of class `shape`) of objects of one class; a text is not one."""
+    parts = cast("Sequence[object]", answer)
+    return isinstance(answer, shape) and not isinstance(answer, str) and all(isinstance(part, kind) for part in parts)

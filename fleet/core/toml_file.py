@@ -9,12 +9,17 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeAlias, TypeGuard, TypeVar, overload
 
 from fleet.core.toml_places import TomlPlaces
 from fleet.errors import FleetError, ModelError
 
 _LINE = re.compile(r"at line (\d+)")
+
+TomlValue: TypeAlias = "str | int | float | bool | datetime.date | datetime.time | list[TomlValue] | dict[str, TomlValue]"
+"""What tomllib gives."""
+
+_T = TypeVar("_T")
 
 ErrorKind = Callable[..., FleetError]
 """The class of error that a file's mistakes are: `FleetError` or one of its subclasses."""
@@ -30,7 +35,7 @@ class TomlTable:
 
     path: Path
     name: str
-    values: Mapping[str, Any]
+    values: Mapping[str, TomlValue]
     error: ErrorKind = ModelError
     places: TomlPlaces = field(default_factory=lambda: TomlPlaces(""), repr=False, compare=False)
     defaults: TomlTable | None = field(default=None, repr=False, compare=False)
@@ -60,7 +65,11 @@ class TomlTable:
             if key not in self:
                 raise self.wrong(key, f"{self._dotted(key)} is missing")
 
-    def get(self, key: str, expected: str, fits: Callable[[Any], bool]) -> Any:
+    @overload
+    def get(self, key: str, expected: str, fits: Callable[[TomlValue], TypeGuard[_T]]) -> _T: ...
+    @overload
+    def get(self, key: str, expected: str, fits: Callable[[TomlValue], bool]) -> object: ...
+    def get(self, key: str, expected: str, fits: Callable[[TomlValue], bool]) -> object:
         """A value that `fits`; expected: what fits, in words. Raises if the key is missing or its value does not fit."""
         if key not in self.values and self.defaults is not None and key in self.defaults:
             return self.defaults.get(key, expected, fits)
@@ -72,7 +81,7 @@ class TomlTable:
 
     def text(self, key: str) -> str:
         """A text that is not empty."""
-        return str(self.get(key, "a text", _is_text))
+        return self.get(key, "a text", _is_text)
 
     def optional_text(self, key: str) -> str | None:
         """The text of a key, or None if the key is missing."""
@@ -89,38 +98,38 @@ class TomlTable:
 
     def boolean(self, key: str, default: bool) -> bool:
         """Return the key's boolean; `default` if the key is missing."""
-        return bool(self.get(key, "true or false", lambda v: isinstance(v, bool))) if key in self else default
+        return self.get(key, "true or false", _is_boolean) if key in self else default
 
     def integer(self, key: str, least: int) -> int:
         """An integer of at least `least`."""
         expected = "an integer above 0" if least == 1 else f"an integer of at least {least}"
-        return int(self.get(key, expected, lambda v: _is_integer(v, least)))
+        return self.get(key, expected, _IntegersFrom(least).one)
 
     def integers(self, key: str, least: int, default: tuple[int, ...]) -> tuple[int, ...]:
         """A list of integers of at least `least`, at least one."""
         expected = f"a list of integers of at least {least}"
-        return tuple(self.get(key, expected, lambda v: _are_integers(v, least))) if key in self else default
+        return tuple(self.get(key, expected, _IntegersFrom(least).several)) if key in self else default
 
     def number(self, key: str, *, zero: bool = False) -> float:
         """A finite number above 0 (or from 0 up)."""
-        return float(self.get(key, "a number above 0", lambda v: _is_number(v) and (0 < v < float("inf") or (zero and v == 0))))
+        return float(self.get(key, "a number above 0", _is_number_from_0 if zero else _is_number_above_0))
 
     def date(self, key: str) -> datetime.date:
         """Return the key's date (without a time)."""
-        return cast("datetime.date", self.get(key, "a date like 2026-01-31", lambda v: type(v) is datetime.date))
+        return self.get(key, "a date like 2026-01-31", _is_date)
 
     def table(self, key: str) -> TomlTable:
         """Return the key's table; that of the defaults if it is missing."""
         if key not in self.values and self.defaults is not None and key in self.defaults:
             return self.defaults.table(key)
-        return self._below(key, self.get(key, f"a table [{self._dotted(key)}]", lambda v: isinstance(v, dict)))
+        return self._below(key, self.get(key, f"a table [{self._dotted(key)}]", _is_table))
 
     def tables(self, key: str) -> tuple[TomlTable, ...]:
         """An array of tables, empty where the key is missing."""
         found = self.get(key, f"tables [[{self._dotted(key)}]]", _are_tables) if key in self else []
         return tuple(self._below(f"{key}[{i}]", values) for i, values in enumerate(found))
 
-    def _below(self, key: str, values: Mapping[str, Any]) -> TomlTable:
+    def _below(self, key: str, values: Mapping[str, TomlValue]) -> TomlTable:
         return TomlTable(self.path, self._dotted(key), values, self.error, self.places)
 
     def _dotted(self, key: str) -> str:
@@ -153,35 +162,61 @@ def toml_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _shown(value: Any) -> str:
+def is_number(value: TomlValue) -> TypeGuard[int | float]:
+    """Whether it is a number; true and false are not."""
+    return type(value) in (int, float)
+
+
+def is_list(value: TomlValue) -> TypeGuard[list[TomlValue]]:
+    """Whether it is a list of at least one element."""
+    return isinstance(value, list) and bool(value)
+
+
+def _shown(value: TomlValue) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: TomlValue) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_integer(value: Any, least: int) -> bool:
-    return type(value) is int and value >= least
+def _is_boolean(value: TomlValue) -> TypeGuard[bool]:
+    return isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float)
+def _is_date(value: TomlValue) -> TypeGuard[datetime.date]:
+    return type(value) is datetime.date
 
 
-def _list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+def _is_table(value: TomlValue) -> TypeGuard[dict[str, TomlValue]]:
+    return isinstance(value, dict)
 
 
-def _are_names(value: Any) -> bool:
-    items = _list(value)
-    return bool(items) and all(map(_is_text, items)) and len(set(items)) == len(items)
+def _is_number_above_0(value: TomlValue) -> TypeGuard[int | float]:
+    return is_number(value) and 0 < value < float("inf")
 
 
-def _are_integers(value: Any, least: int) -> bool:
-    return bool(_list(value)) and all(_is_integer(item, least) for item in _list(value))
+def _is_number_from_0(value: TomlValue) -> TypeGuard[int | float]:
+    return is_number(value) and 0 <= value < float("inf")
 
 
-def _are_tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in _list(value))
+@dataclass(frozen=True)
+class _IntegersFrom:
+    """Predicates for integers of at least `least`."""
+
+    least: int
+
+    def one(self, value: TomlValue) -> TypeGuard[int]:
+        return type(value) is int and value >= self.least
+
+    def several(self, value: TomlValue) -> TypeGuard[list[int]]:
+        return is_list(value) and all(map(self.one, value))
+
+
+def _are_names(value: TomlValue) -> TypeGuard[list[str]]:
+    return is_list(value) and all(map(_is_text, value)) and len({str(item) for item in value}) == len(value)
+
+
+def _are_tables(value: TomlValue) -> TypeGuard[list[dict[str, TomlValue]]]:
+    return isinstance(value, list) and all(map(_is_table, value))

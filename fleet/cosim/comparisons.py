@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
+from xdsl.ir import Operation
 
 from fleet.compare.bounds.bound import Bound
 from fleet.compare.bounds.fates import FusedArithmetic, completed, fates_of, fused_groups
@@ -318,8 +319,8 @@ def _with_outputs(trace: Trace, program: Program) -> Trace:
     tensors = dict(trace.tensors)
     for name, value in zip(program.outputs, program.returned(), strict=True):
         owner = value.owner
-        if name in trace.outputs and getattr(owner, "properties", None) and "id" in owner.properties:  # pyright: ignore[reportAttributeAccessIssue]
-            tensors.setdefault(op_id(cast("Any", owner)), trace.outputs[name])
+        if name in trace.outputs and isinstance(owner, Operation) and "id" in owner.properties:
+            tensors.setdefault(op_id(owner), trace.outputs[name])
     return replace(trace, tensors=tensors)
 
 

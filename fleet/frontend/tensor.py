@@ -50,7 +50,7 @@ class Tensor:
         return self._data
 
     @data.setter
-    def data(self, data: Any) -> None:
+    def data(self, data: object) -> None:
         """Takes an array of NumPy, or of another library (DLPack): on the processor, or on a GPU for targets `cuda` and `gpu`.
 
         Raises TensorDataError if shape or dtype is another one, ModelError if the object is no array.

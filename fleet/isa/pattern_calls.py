@@ -6,10 +6,10 @@ import inspect
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
 
 from xdsl.ir import SSAValue
 
+from fleet.core.plugins import all_of
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
@@ -22,10 +22,11 @@ def matched(pattern: Pattern, op: FleetOp, program: Program, device: Device, opt
     found: object = _called(pattern, "match", op, lambda: pattern.match(op, program, device, options))
     if found is None or isinstance(found, Missed):
         return found
-    wrong = f"answers {_short(found)}, expected a Match, Missed or None" if not isinstance(found, Match) else _wrong(found, op)
-    if wrong:
-        raise DeviceError(f"pattern {_name(pattern)}, operation {op_id(op)}: match {wrong}", where=_place(pattern.match))
-    return cast("Match", found)
+    if not isinstance(found, Match):
+        wrong = f"answers {_short(found)}, expected a Match, Missed or None"
+    elif not (wrong := _wrong(found, op)):
+        return found
+    raise DeviceError(f"pattern {_name(pattern)}, operation {op_id(op)}: match {wrong}", where=_place(pattern.match))
 
 
 def emitted(match: Match, context: EmitContext) -> None:
@@ -50,13 +51,12 @@ def _called(pattern: Pattern, method: str, op: FleetOp, call: Callable[[], objec
 
 def _wrong(found: Match, op: FleetOp) -> str:
     """Return what is wrong with a match, as a clause; "" if it is right."""
-    ops, results, activations = cast("Any", found.ops), cast("Any", found.results), cast("Any", found.activations)
-    if not isinstance(ops, tuple) or not all(isinstance(o, FleetOp) for o in cast("tuple[object, ...]", ops)) or op not in ops:
+    if not all_of(found.ops, FleetOp, tuple) or op not in found.ops:
         return "has `ops` that are no tuple of operations with this one among them"
-    for name, values in (("results", results), ("activations", activations)):
-        if not isinstance(values, tuple) or not all(isinstance(v, SSAValue) for v in cast("tuple[object, ...]", values)):
+    for name, values in (("results", found.results), ("activations", found.activations)):
+        if not all_of(values, SSAValue, tuple):
             return f"has `{name}` that are no tuple of values"
-    return "" if results else "has no `results`: nothing would see what it computes"
+    return "" if found.results else "has no `results`: nothing would see what it computes"
 
 
 def _name(pattern: Pattern) -> str:
@@ -68,8 +68,8 @@ def _short(value: object) -> str:
     return text if len(text) < 60 else f"a {type(value).__name__}"
 
 
-def _place(method: object) -> str | None:
+def _place(method: Callable[..., object]) -> str | None:
     try:
-        return f"{inspect.getsourcefile(cast('Any', method))}:{inspect.getsourcelines(cast('Any', method))[1]}"
+        return f"{inspect.getsourcefile(method)}:{inspect.getsourcelines(method)[1]}"
     except (OSError, TypeError):
         return None

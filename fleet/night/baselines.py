@@ -22,7 +22,7 @@ from pathlib import Path
 
 from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.files import write_atomically
-from fleet.core.toml_file import TomlTable, read_toml, toml_value
+from fleet.core.toml_file import TomlTable, is_number, read_toml, toml_value
 from fleet.errors import ModelError
 
 FILE = Path("sim/baselines.toml")
@@ -61,7 +61,7 @@ def _accepted(entry: TomlTable) -> Accepted:
     entry.only(*_TEXTS, "owner", "reason", "value", "before", "until")
 
     def number(key: str) -> float:
-        return float(entry.get(key, "a number", lambda v: type(v) in (int, float)))
+        return float(entry.get(key, "a number", is_number))
 
     before = number("before") if "before" in entry else None
     exemption = replace(read_exemption(entry, "until"), place=entry.at("key"))

@@ -43,12 +43,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeGuard
 
 from fleet.compare.tasks import METRICS
 from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.files import write_atomically
-from fleet.core.toml_file import TomlTable, parse_toml, toml_value
+from fleet.core.toml_file import TomlTable, TomlValue, is_list, parse_toml, toml_value
 from fleet.core.toml_places import place
 from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
@@ -244,9 +244,8 @@ def _path(file: TomlTable, key: str) -> Path | None:
     return None if value is None else Path(_normal(file.path.parent / value))
 
 
-def _is_size(value: Any) -> bool:
-    items = cast("list[Any]", value) if isinstance(value, list) else []
-    return len(items) == 2 and all(type(n) is int and n > 0 for n in items)
+def _is_size(value: TomlValue) -> TypeGuard[list[int]]:
+    return is_list(value) and len(value) == 2 and all(type(n) is int and n > 0 for n in value)
 
 
 def _normal(path: Path) -> str:

@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -286,9 +285,10 @@ def changes(old: Golden | None, new: Mapping[str, np.ndarray]) -> tuple[GoldenCh
             continue
         what = what.removeprefix("op/").removesuffix("/value")
         a, b = before.get(key), new.get(key)
-        if a is None or b is None:
-            one = cast("np.ndarray", b if a is None else a)
-            found.append(GoldenChange(rows, what, int(one.size), int(one.size), None, "new" if a is None else "gone"))
+        if a is None:
+            found.append(GoldenChange(rows, what, int(new[key].size), int(new[key].size), None, "new"))
+        elif b is None:
+            found.append(GoldenChange(rows, what, int(a.size), int(a.size), None, "gone"))
         elif a.shape != b.shape or a.dtype.kind != b.dtype.kind:
             note = f"{a.dtype.name} {list(a.shape)} becomes {b.dtype.name} {list(b.shape)}"
             found.append(GoldenChange(rows, what, int(b.size), int(b.size), None, note))

@@ -15,9 +15,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeGuard
 
 from fleet.core.files import write_atomically
-from fleet.core.toml_file import TomlTable, read_toml, toml_value
+from fleet.core.toml_file import TomlTable, TomlValue, is_number, read_toml, toml_value
 from fleet.cosim.result import CosimResult
 from fleet.errors import ComparisonFailure, FleetError
 
@@ -148,8 +149,8 @@ def _run(table: TomlTable, runs: TomlTable) -> RunNorms:
 
 
 def _bounds(table: TomlTable) -> dict[str, float]:
-    def fits(value: object) -> bool:
-        return type(value) in (int, float) and not math.isnan(float(str(value)))
+    def fits(value: TomlValue) -> TypeGuard[int | float]:
+        return is_number(value) and not math.isnan(value)
 
     return {op: float(table.get(op, "a number", fits)) for op in table.values}
 

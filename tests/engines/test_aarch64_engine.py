@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_models import program_of, random_runs
 from riscv_models import model
 from test_cvm_all_operations import arguments, body
 
@@ -17,10 +17,8 @@ from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE as RISCV
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
-from fleet.errors import DeviceError, FleetError, ModelError
+from fleet.errors import DeviceError, ModelError
 from fleet.frontend.source import load
-from fleet.ir.program import Program
-from fleet.verify.programs.drawing import FUNCTION, draw_program
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -54,28 +52,10 @@ def test_every_operation_has_the_bits_of_riscv(turned: bool, keep: bool) -> None
 
 def test_random_programs_have_the_bits_of_riscv(tmp_path: Path) -> None:
     agreed = 0
-    path = tmp_path / "model.py"
-    for number in range(30):
-        drawn = draw_program((64, number), ())
-        path.write_text(drawn.source)
-        inputs = dict(drawn.arrays)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                program = load(f"{path}:{FUNCTION}", {}, inputs)
-                expected = RISCV.run(program, inputs, RunOptions())
-        except FleetError:
-            continue
+    for _, program, inputs, expected in random_runs(tmp_path, 64, 30, RISCV):
         same_traces(ENGINE.run(program, inputs, RunOptions()), expected)
         agreed += 1
     assert agreed > 15
-
-
-def program_of(folder: Path, text: str, inputs: Mapping[str, np.ndarray]) -> Program:
-    lines = "".join(f"    {line}\n" for line in text.splitlines())
-    path = folder / "m.py"
-    path.write_text(f"import numpy as np\n\ndef main({', '.join(inputs)}):\n{lines}")
-    return load(f"{path}:main", {}, inputs)
 
 
 def test_the_host_is_called_from_inside_a_loop(tmp_path: Path) -> None:

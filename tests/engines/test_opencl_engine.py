@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from drawn_models import program_of, random_runs
 from riscv_models import Maker, model
 
 import fleet
@@ -22,14 +22,12 @@ from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.frontend.source import load
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import kind_of
 from fleet.ir.operations.spaces import is_elementwise
 from fleet.ir.program import Program
 from fleet.ir.shapes import InferenceError
-from fleet.verify.programs.drawing import FUNCTION, draw_program
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
@@ -135,13 +133,6 @@ def test_every_operation_has_the_bits_of_llvm() -> None:
         same(found.tensors[id_], tensor, id_)
 
 
-def program_of(folder: Path, text: str, inputs: Mapping[str, np.ndarray]) -> Program:
-    lines = "".join(f"    {line}\n" for line in text.splitlines())
-    path = folder / "m.py"
-    path.write_text(f"import numpy as np\n\ndef main({', '.join(inputs)}):\n{lines}")
-    return load(f"{path}:main", {}, inputs)
-
-
 def both(folder: Path, text: str, **inputs: np.ndarray) -> tuple[Trace, Trace]:
     program = program_of(folder, text, inputs)
     return ENGINE.run(program, inputs, RunOptions()), VM.run(program, inputs, RunOptions())
@@ -150,25 +141,14 @@ def both(folder: Path, text: str, **inputs: np.ndarray) -> tuple[Trace, Trace]:
 def test_random_programs_agree_with_the_vm(tmp_path: Path) -> None:
     """Programs of `fleet fuzz`, compared as it compares riscv: bits, else derived bounds."""
     agreed = 0
-    path = tmp_path / "model.py"
-    for number in range(24):
-        drawn = draw_program((5, number), ())
-        path.write_text(drawn.source)
-        inputs = dict(drawn.arrays)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                program = load(f"{path}:{FUNCTION}", {}, inputs)
-                expected = VM.run(program, inputs, RunOptions())
-        except FleetError:
-            continue  # what CPython refuses, too
+    for source, program, inputs, expected in random_runs(tmp_path, 5, 24, VM):
         try:
             found = ENGINE.run(program, inputs, RunOptions())
         except DeviceError as error:
             assert "has no kernel" in str(error) or "a kernel has no place" in str(error)  # noqa: PT017
             continue
         comparison, _ = ComparisonSession(program, inputs, expected, {}, tmp_path).against_golden(expected, found)
-        assert comparison.verdict == "pass", (drawn.source, comparison.reasons)
+        assert comparison.verdict == "pass", (source, comparison.reasons)
         agreed += 1
     assert agreed > 12
 

@@ -7,28 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_models import program_of
 
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE as RISCV
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import DeviceError, ModelError
-from fleet.frontend.source import load
-from fleet.ir.program import Program
 
 X = np.linspace(-2.0, 2.0, 12)
 Z = X[::2] + 1j * np.cos(X[1::2])
 
 
-def program(folder: Path, body: str, inputs: Mapping[str, np.ndarray]) -> Program:
-    lines = "".join(f"    {line}\n" for line in body.splitlines())
-    path = folder / "m.py"
-    path.write_text(f"import numpy as np\n\ndef main({', '.join(inputs)}):\n{lines}")
-    return load(f"{path}:main", {}, inputs)
-
-
 def both(folder: Path, body: str, **inputs: np.ndarray) -> tuple[Trace, Trace]:
-    compiled = program(folder, body, inputs)
+    compiled = program_of(folder, body, inputs)
     return RISCV.run(compiled, inputs, RunOptions()), VM.run(compiled, inputs, RunOptions())
 
 
@@ -131,12 +123,12 @@ def test_what_numpy_refuses_is_said_with_its_place(tmp_path: Path) -> None:
 def test_nothing_but_the_host_is_refused(tmp_path: Path) -> None:
     inputs = {"x": X}
     with pytest.raises(DeviceError, match=r"m\.py:4:\d+: operation .*numpy\.fft\.fft\) on riscv: type tensor<12xcomplex"):
-        RISCV.run(program(tmp_path, "return np.fft.fft(x)", inputs), inputs, RunOptions())
+        RISCV.run(program_of(tmp_path, "return np.fft.fft(x)", inputs), inputs, RunOptions())
 
 
 def test_an_emulator_without_calls_names_one_that_has_them(tmp_path: Path) -> None:
     inputs = {"a": np.eye(3), "x": X[:3]}
-    compiled = program(tmp_path, "return np.linalg.solve(a, x) + x * 2", inputs)
+    compiled = program_of(tmp_path, "return np.linalg.solve(a, x) + x * 2", inputs)
     with pytest.raises(DeviceError, match=r"numpy\.linalg\.solve\) on riscv: not supported; with --riscv-emulator unicorn"):
         RISCV.run(
             compiled, inputs, RunOptions(riscv={"emulator": "rvsim"})

@@ -41,7 +41,7 @@ from pathlib import Path
 
 from fleet.adopt.bench.plan import REGISTER_OP, BenchPlan, ProtocolInstance
 from fleet.adopt.workspace import AdoptWorkspace
-from fleet.core.toml_file import TomlTable, read_toml
+from fleet.core.toml_file import TomlTable, is_list, read_toml
 from fleet.errors import DeviceError
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
@@ -276,7 +276,7 @@ class _Reader:
 
     def _values(self, t: TomlTable, fields: tuple[tuple[str, int], ...], *, ones: bool) -> Iterator[tuple[int, int]]:
         """(value, mask of what is stated). A number is the last field; ones: some fields are all ones by default."""
-        values = t.get("data", "a list of numbers or tables of fields", lambda v: isinstance(v, list) and len(v) > 0)
+        values = t.get("data", "a list of numbers or tables of fields", is_list)
         for entry in values:
             stated: dict[str, int] = {}
             if isinstance(entry, int):

@@ -27,16 +27,16 @@ _SECONDS = 60.0
     "  fleet fuzz reports/fuzz/programs/failing",
 )
 @click.argument("stored", required=False, type=click.Path(path_type=Path))
-@click.option("--programs", type=click.IntRange(1), help="Accepted programs of this run, at least.")
+@click.option("--programs", type=click.IntRange(1), help="Minimum number of accepted programs in this run.")
 @click.option(
     "--budget", "seconds", type=Duration(),
     help="Time limit (90s, 5m, 1h); default: 60s, no limit with --programs.",
 )  # fmt: skip
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 10**9), help="Seed of all programs.")
-@click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one a processor, at most 8.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one per processor, at most 8.")
 @click.option(
     "--engines", default="interp,riscv,iss", show_default=True,
-    help="Beside CPython and vm, for a share of the programs: interp, riscv, iss, aarch64, llvm-cpu, cvm, cvm-riscv, cvm-aarch64, "
+    help="Engines beside CPython and vm, for a share of the programs: interp, riscv, iss, aarch64, llvm-cpu, cvm, cvm-riscv, cvm-aarch64, "
     "opencl, cuda; none: only those two.",
 )  # fmt: skip
 @click.option(

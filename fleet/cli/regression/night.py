@@ -176,7 +176,7 @@ def _is_of(figure: str, metric: str) -> bool:
 @click.option(
     "--first",
     is_flag=True,
-    help="Figures that did not move and of which none is accepted: exact cycles, for a checkout without nights.",
+    help="Exact cycles that did not move and have no accepted figure yet, for a checkout without a history.",
 )
 @_DIR
 @_NIGHT
@@ -335,7 +335,7 @@ def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | Non
 @click.option(
     "--cluster", type=click.Path(path_type=Path, dir_okay=False), help="Description of the workers of --executor dask (TOML)."
 )
-@click.option("--budget", type=Duration(), help="A time such as 8h: what failed, what changed, then what was not run longest.")
+@click.option("--budget", type=Duration(), help="A time such as 8h: what failed, then what changed, then the longest not run.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes of --executor local.")
 @_DIR
 def run(arguments: Sequence[str], executor: str, cluster: Path | None, budget: float | None, jobs: int, folder: Path) -> int:
@@ -359,7 +359,7 @@ def _become_pytest(arguments: Sequence[str]) -> int:
 @command.command(name="status", epilog="\b\nExamples:\n  fleet night status\n  fleet night status --watch")
 @_DIR
 @_NIGHT
-@click.option("--watch", is_flag=True, help="Show it anew every two seconds until the night ends.")
+@click.option("--watch", is_flag=True, help="Refresh every two seconds until the night ends.")
 def status(folder: Path, night: str | None, watch: bool) -> int:
     """Show how far a night is, what runs now and for how long, and what befell workers and nodes. Only the records are read."""
     from rich.console import Console

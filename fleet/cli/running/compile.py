@@ -44,13 +44,13 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @data_options
 @click.option("--dynamic", multiple=True, help="A declared dimension that stays unknown until the run; `all`: every one.")
 @click.option("--opt", is_flag=True, help="Run the passes that keep every bit (the pipeline `vm`).")
-@click.option("--pipeline", type=click.Choice(_PIPELINES), help="Run this pipeline's passes; `fleet help passes` tells of them.")
+@click.option("--pipeline", type=click.Choice(_PIPELINES), help="Run this pipeline's passes; `fleet help passes` describes them.")
 @click.option("--verify-each", is_flag=True, help="Verify the IR after every pass.")
 @click.option("--vm", is_flag=True, help="Run it, on the NumPy VM unless a backend is named.")
 @click.option("--target-backend", "backend", type=click.Choice(list(BACKENDS)), help="Compile for this and run it there.")
 @click.option("--runner", type=click.Choice(["vm", "interpreter"]), help="Run what was compiled, or walk the syntax tree.")
 @click.option("--only-compile", is_flag=True, help="Compile for the backend, run nothing.")
-@click.option("--validation", is_flag=True, help="Run it and hold every operation against CPython on the same file.")
+@click.option("--validation", is_flag=True, help="Run it and compare every operation with CPython on the same file.")
 @click.option(
     "--dump-intermediates-to", "dumps", type=click.Path(path_type=Path, file_okay=False), help="Write every stage on the way here."
 )

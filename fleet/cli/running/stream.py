@@ -35,7 +35,7 @@ def command() -> None:
 )
 @click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
 @rtl_jobs_option
-@click.option("--no-stop", is_flag=True, help="Run to the end, also behind the first commit that differs.")
+@click.option("--no-stop", is_flag=True, help="Run to the end, even after the first commit that differs.")
 @click.option("--waves", is_flag=True, help="Leave waves (another build of the simulation).")
 @click.option(
     "--report",

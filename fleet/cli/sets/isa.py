@@ -38,7 +38,7 @@ def command() -> None:
 @click.option(
     "--op", "operation", type=click.Choice(list(OPERATIONS)), help="vector: what it computes, to begin with.  [default: add]"
 )
-@click.option("--extends", "base", metavar="SET", help="Have all of the installed SET, and room for more; then `fleet isa add`.")
+@click.option("--extends", "base", metavar="SET", help="Start with all of the installed SET, to extend it with `fleet isa add`.")
 def new(name: str, kind: str, folder: Path, instruction: str, operation: str | None, base: str | None) -> int:
     """Write the instruction set NAME: it passes its own conformance at once. Change it from there."""
     from fleet.isa.scaffold.new_extension import new_extension
@@ -204,7 +204,7 @@ def export(name: str, form: str, output: Path | None) -> int:
     "--budget", "seconds", type=Duration(),
     help="Time limit (90s, 5m, 1h); default: 60s, no limit with --count or --instructions.",
 )  # fmt: skip
-@click.option("--count", type=click.IntRange(1), help="Programs of this run, at most.")
+@click.option("--count", type=click.IntRange(1), help="Maximum number of programs in this run.")
 @click.option("--instructions", type=click.IntRange(1), help="Instructions of this run; the last program is finished.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Programs at a time; default: one per processor, at most 8.")
 @click.option(
@@ -235,7 +235,7 @@ def fuzz(
 @click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Mutants, shared equally among the places.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of the draw.")
 @click.option("--over", default="rtl,semantics,passes", show_default=True, help="Places, comma-separated.")
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Mutants looked for at once.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Number of mutants tested at once.")
 @click.option("--resume", is_flag=True, help="Take results that the working folder has for the same sources.")
 @click.option(
     "--effort", default="usual", show_default=True, type=click.Choice(["quick", "usual", "all"]),

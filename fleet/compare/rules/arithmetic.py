@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import cast
 
 import numpy as np
 
@@ -244,7 +243,7 @@ def _reshape(s: BoundStep) -> Array:
 
 def _slice(s: BoundStep) -> Array:
     assert isinstance(s.op, d.SliceOp)
-    return cast("Array", apply(s.op, [s.e[0]]))
+    return apply(s.op, [s.e[0]])
 
 
 def _gather(s: BoundStep) -> Array:

@@ -6,7 +6,6 @@ A step function has error zero if no operand within its error reaches the other 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
 
 import numpy as np
 
@@ -184,18 +183,18 @@ def _einsum(s: BoundStep) -> Array:
 
 
 def _moved(s: BoundStep) -> Array:
-    return cast("Array", apply(s.op, [s.e[0]]))
+    return apply(s.op, [s.e[0]])
 
 
 def _pad(s: BoundStep) -> Array:
     assert isinstance(s.op, d.PadOp)
     # Only the widths matter: the error of the padding is the error of the pad value.
-    return cast("Array", apply(s.op, [s.e[0], np.asarray(s.e[1])]))
+    return apply(s.op, [s.e[0], np.asarray(s.e[1])])
 
 
 def _sized(s: BoundStep) -> Array:
     """Move the errors as the sizes say; sizes are exact."""
-    return cast("Array", apply(s.op, [s.e[0], *(np.asarray(x, np.int64) for x in s.x[1:])]))
+    return apply(s.op, [s.e[0], *(np.asarray(x, np.int64) for x in s.x[1:])])
 
 
 def _made(s: BoundStep) -> Array:
@@ -203,7 +202,7 @@ def _made(s: BoundStep) -> Array:
     return np.zeros(apply(s.op, [np.asarray(x, np.int64) for x in s.x]).shape)
 
 
-def _clipped(x: Any) -> Any:
+def _clipped(x: Array) -> Array:
     """Return log1p, NaN where the argument may be below -1; `clean` turns that into inf."""
     return np.log1p(np.where(x < -1, np.nan, x))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,7 @@ from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.simplify.canonicalise import canonicalise
-from fleet.transforms.simplify.numbers import COMPUTED
+from fleet.transforms.simplify.numbers import COMPUTED, folded
 
 MAX_OPERATIONS = 100_000
 _MAX_FOLDED = 1 << 16
@@ -88,7 +87,7 @@ class MlirBuild:
         """Return an array that is known now."""
         return MlirArray(np.asarray(value, dtype), None)
 
-    def refuse(self, what: str, hint: str | None = None) -> Any:
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
         """Raise ModelError at the operation of the text."""
         self.text.refuse(self.at, what, hint)
 
@@ -98,10 +97,11 @@ class MlirBuild:
 
     # ---- operations
 
-    def emit(self, name: str, *operands: MlirArray, **attributes: Any) -> MlirArray:
+    def emit(self, name: str, *operands: MlirArray, **attributes: object) -> MlirArray:
         """Append an operation; compute it now if all of its operands are known and small."""
         if all(a.known is not None for a in operands):
-            found = _folded(name, [a.known for a in operands if a.known is not None], attributes)
+            known = [a.known for a in operands if a.known is not None]
+            found = folded(name, known, attributes, COMPUTED, _MAX_FOLDED)
             if found is not None:
                 return self.known(found)
         try:
@@ -214,18 +214,3 @@ def _hint(value: SSAValue, name: str) -> None:
     text = re.sub(r"\W", "_", name)
     if text.isascii() and not text[:1].isdigit():
         value.name_hint = text
-
-
-def _folded(name: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> np.ndarray | None:
-    record = OPERATIONS[name]
-    if record not in COMPUTED or sum(a.size for a in arrays) > 4 * _MAX_FOLDED:
-        return None
-    try:
-        given = record.completed(attributes, len(arrays))
-        type_ = record.infer([tensor_type(a.shape, a.dtype) for a in arrays], given)
-        if math.prod(shape_of(type_)) > _MAX_FOLDED:
-            return None
-        with np.errstate(all="ignore"):
-            return np.asarray(record.compute(arrays, given), numpy_dtype(type_))
-    except (InferenceError, ArithmeticError, ValueError, LookupError):
-        return None

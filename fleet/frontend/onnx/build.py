@@ -28,9 +28,9 @@ from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import element_type, tensor_type
 from fleet.transforms.simplify.canonicalise import canonicalise
-from fleet.transforms.simplify.numbers import COMPUTED
+from fleet.transforms.simplify.numbers import COMPUTED, folded
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 _MAX_BOUND = 1 << 12
@@ -140,10 +140,11 @@ class Build:
 
     # ---- operations
 
-    def emit(self, name: str, operands: Sequence[OnnxArray], **attributes: Any) -> OnnxArray:
+    def emit(self, name: str, operands: Sequence[OnnxArray], **attributes: object) -> OnnxArray:
         """One operation; computed now where all of its operands are known and small. Raises ModelError at the node."""
         if all(a.known is not None for a in operands) and not (self.general and _of_a_table(name, operands)):
-            found = _folded(name, [a.known for a in operands if a.known is not None], attributes)
+            known = [a.known for a in operands if a.known is not None]
+            found = folded(name, known, attributes, _FOLDED, MAX_FOLDED)
             if found is not None:
                 return self.known(found)
         try:
@@ -329,21 +330,3 @@ def _plain(name: str) -> str:
 
 def _hint(value: SSAValue, name: str) -> None:
     value.name_hint = name if _PLAIN.match(name) else None
-
-
-def _folded(name: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> np.ndarray | None:
-    """What the VM would compute; None if it is too large, not a matter of NumPy, or does not fit (the operation then says why)."""
-    record = OPERATIONS.get(name)
-    if record is None or record not in _FOLDED or sum(a.size for a in arrays) > 4 * MAX_FOLDED:
-        return None
-    try:
-        type_ = record.infer([tensor_type(a.shape, a.dtype) for a in arrays], attributes)
-    except InferenceError:
-        return None
-    if math.prod(shape_of(type_)) > MAX_FOLDED:
-        return None
-    try:
-        with np.errstate(all="ignore"):
-            return np.asarray(record.compute(arrays, attributes), numpy_dtype(type_))
-    except (ArithmeticError, ValueError, LookupError):
-        return None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
 
 import numpy as np
 
+from fleet.core.plugins import all_of
 from fleet.isa.checking.finding import Finding, class_place, method_place
 from fleet.sdk import Device, Draw, Instruction, NoRoomError, Range
+
+_D = TypeVar("_D", bound=Draw | int)
 
 
 class NoAnswer(Exception):
@@ -42,9 +45,9 @@ def _expected(cls: type[Instruction], method: str, answer: object, expected: str
 def ask_legal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> list[str]:
     """Return the lines that `legal` gives. Raises NoAnswer."""
     answer = _asked(cls, "legal", device, fields)
-    if isinstance(answer, str) or not isinstance(answer, Sequence) or not all(isinstance(a, str) for a in cast("Any", answer)):
+    if not all_of(answer, str):
         raise _expected(cls, "legal", answer, "a sequence of lines")
-    return list(cast("Sequence[str]", answer))
+    return list(answer)
 
 
 def ask_refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
@@ -52,21 +55,21 @@ def ask_refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int
     answer = _asked(cls, "refusal", device, fields)
     if answer is None:
         return None
-    pair: Any = answer if isinstance(answer, tuple) else ()
-    if len(pair) != 2 or not isinstance(pair[0], int | np.integer) or not isinstance(pair[1], str):
-        raise _expected(cls, "refusal", answer, "(cause, why) or None")
-    return int(pair[0]), pair[1]
+    match answer:
+        case (int() | np.integer() as cause, str() as why) if isinstance(answer, tuple):
+            return int(cause), why
+        case _:
+            raise _expected(cls, "refusal", answer, "(cause, why) or None")
 
 
 def ask_ranges(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int]) -> list[Range]:
     """Ranges of `reads`, `writes` or `destination`."""
     answer = _asked(cls, method, device, fields)
-    if not isinstance(answer, Sequence) or not all(isinstance(r, Range) for r in cast("Any", answer)):
+    if not all_of(answer, Range):
         raise _expected(cls, method, answer, "a sequence of Range")
-    ranges = list(cast("Sequence[Range]", answer))
-    if method != "destination" and any(r.strides for r in ranges):
+    if method != "destination" and any(r.strides for r in answer):
         raise _expected(cls, method, answer, "contiguous ranges")
-    return ranges
+    return list(answer)
 
 
 def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> None:
@@ -79,15 +82,15 @@ def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapp
         raise NoAnswer(Finding(method_place(cls, method), what))
 
 
-def drawn(name: str, source: object, draw: Callable[[], object]) -> Any:
-    """Return a source's draw, or its number of directed draws (an int). Raises NoRoomError as the source does."""
+def drawn(name: str, source: object, draw: Callable[[], _D]) -> _D:
+    """Return a source's draw, or its number of directed draws. Raises NoRoomError as the source does."""
     try:
         answer = draw()
     except NoRoomError:
         raise
     except (Exception, SystemExit) as error:  # as above
         raise NoAnswer(Finding(class_place(type(source)), f"{name}: its conformance source fails: {reason(error)}")) from error
-    if not isinstance(answer, Draw | int):
+    if not isinstance(cast("object", answer), Draw | int):
         what = f"{name}: its conformance source answers a {type(answer).__name__}, expected a Draw"
         raise NoAnswer(Finding(class_place(type(source)), what))
     return answer

@@ -78,7 +78,7 @@ def _of_instruction(
 
 def _draws(instruction_set: InstructionSet, device: Device, name: str, count: int, rng: np.random.Generator) -> Iterator[Draw]:
     source = sources(instruction_set)[name]
-    directed: int = drawn(name, source, lambda: source.directed(device))
+    directed = drawn(name, source, lambda: source.directed(device))
     half = min(directed, max(1, count // 2))
     some = [lambda i=i: source.draw_directed(device, i * directed // half, rng) for i in range(half)]
     some += [lambda _=i: source.draw(device, rng, Place(device, rng), small=True) for i in range(count - half)]
@@ -86,7 +86,7 @@ def _draws(instruction_set: InstructionSet, device: Device, name: str, count: in
     fitting = 0
     for draw in some:
         try:
-            one: Draw = drawn(name, source, draw)
+            one = drawn(name, source, draw)
         except NoRoomError as error:
             full = error
             continue

@@ -6,9 +6,9 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
-from fleet.core.toml_file import TomlTable, read_toml
+from fleet.core.toml_file import TomlTable, TomlValue, is_number, read_toml
 
 KINDS = ("local", "slurm", "lsf", "pbs", "sge", "htcondor", "scheduler")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.I)
@@ -121,10 +121,10 @@ def _seconds(file: TomlTable, key: str) -> float:
     return float(value)
 
 
-def _is_time(value: Any) -> bool:
+def _is_time(value: TomlValue) -> TypeGuard[str | int | float]:
     if isinstance(value, str):
         return re.fullmatch(r"\d+:[0-5]\d(:[0-5]\d)?", value) is not None
-    return type(value) in (int, float) and 0 < value < float("inf")
+    return is_number(value) and 0 < value < float("inf")
 
 
 def _bytes(file: TomlTable, key: str) -> int:

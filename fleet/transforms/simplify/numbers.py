@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operations.operation import attributes_of
-from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.ir.shapes import InferenceError
+from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of, tensor_type
 
 MAX_FOLDED = 1 << 20
 """Maximum elements of an array that constant folding computes."""
@@ -39,7 +41,7 @@ def call_of(op: FleetOp) -> Callable[..., Any]:
     weak = [not is_tensor(o.type) for o in op.operands]
     function = _function(op)
 
-    def call(*operands: Any) -> Any:
+    def call(*operands: object) -> Any:
         values = [np.asarray(v).item() if number else v for v, number in zip(operands, weak, strict=True)]
         with np.errstate(all="ignore"):
             return function(*values)
@@ -57,6 +59,32 @@ def _function(op: FleetOp) -> Callable[..., Any]:
     return lambda *operands: record.compute(operands, attributes)
 
 
-def compute(op: FleetOp, operands: Sequence[Any]) -> Any:
+def compute(op: FleetOp, operands: Sequence[object]) -> Any:
     """Compute one operation on these values, with `call_of`."""
     return call_of(op)(*operands)
+
+
+def folded(
+    name: str, arrays: Sequence[np.ndarray], attributes: Attributes, among: Collection[type[FleetOp]], most: int
+) -> np.ndarray | None:
+    """Compute an operation of known arrays as the VM would.
+
+    Args:
+        name: of the operation. arrays: its operands.
+        among: operations that may be computed. most: elements that the result may have; the operands may have four times as many.
+
+    Returns:
+        None if it is another operation or too large, or if it does not fit: the operation itself then says why.
+    """
+    record = d.OPERATIONS.get(name)
+    if record is None or record not in among or sum(a.size for a in arrays) > 4 * most:
+        return None
+    try:
+        given = record.completed(attributes, len(arrays))
+        type_ = record.infer([tensor_type(a.shape, a.dtype) for a in arrays], given)
+        if math.prod(shape_of(type_)) > most:
+            return None
+        with np.errstate(all="ignore"):
+            return np.asarray(record.compute(arrays, given), numpy_dtype(type_))
+    except (InferenceError, ArithmeticError, ValueError, LookupError):
+        return None

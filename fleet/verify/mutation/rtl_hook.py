@@ -87,7 +87,7 @@ def _change_design(module: Any, chosen: _Chosen) -> None:
 def _change_command(module: Any, chosen: _Chosen) -> None:
     command = module._command
 
-    def with_argument(*arguments: Any) -> list[str]:
+    def with_argument(*arguments: object) -> list[str]:
         return [*command(*arguments), chosen["argument"]]
 
     module._command = with_argument

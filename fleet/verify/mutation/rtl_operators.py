@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
-import pyslang
+from pyslang import ast
 
-ast = pyslang.ast
+TextOf = Callable[[ast.Expression], str]
+"""The text of an expression; "" if it cannot be changed."""
 Alternatives = Sequence[tuple[str, str]]
 
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -45,7 +45,7 @@ _BINARY = {
 _REDUCTIONS = {"BitwiseOr": "&", "BitwiseAnd": "|"}
 
 
-def is_constant(e: Any) -> bool:
+def is_constant(e: ast.Expression) -> bool:
     """Return whether the expression cannot change while the design runs (literals, parameters, enumeration members)."""
     if isinstance(e, ast.IntegerLiteral | ast.UnbasedUnsizedIntegerLiteral | ast.StringLiteral | ast.DataTypeExpression):
         return True
@@ -59,7 +59,7 @@ def is_constant(e: Any) -> bool:
     return bool(parts) and all(is_constant(p) for p in parts)
 
 
-def operands(e: Any) -> Iterator[Any]:
+def operands(e: ast.Expression) -> Iterator[ast.Expression]:
     """Yield what an operator works on; nothing for other expressions."""
     if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
         yield e.operand
@@ -73,7 +73,7 @@ def operands(e: Any) -> Iterator[Any]:
         yield e.concat
 
 
-def _selected(e: Any) -> Iterator[Any]:
+def _selected(e: ast.Expression) -> Iterator[ast.Expression]:
     """Yield the object and the indices of a selection."""
     if isinstance(e, ast.ElementSelectExpression):
         yield from (e.value, e.selector)
@@ -83,7 +83,7 @@ def _selected(e: Any) -> Iterator[Any]:
         yield e.value
 
 
-def leaves(e: Any) -> Iterator[Any]:
+def leaves(e: ast.Expression) -> Iterator[ast.Expression]:
     """Yield the literals and parameters of a constant, without those that determine its size (counts, ranges, casts)."""
     if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
         yield from leaves(e.operand)
@@ -107,7 +107,7 @@ def is_sink(name: str) -> bool:
     return name.startswith("unused")
 
 
-def constants(e: Any, text: str) -> Alternatives:
+def constants(e: ast.Expression, text: str) -> Alternatives:
     """Change a literal or parameter by one, or in its lowest bits; enumeration members stay."""
     text = _bare(text)
     if not text or e.type.isEnum:
@@ -129,12 +129,12 @@ def constants(e: Any, text: str) -> Alternatives:
     return ()
 
 
-def _own_width(e: Any) -> int:
+def _own_width(e: ast.Expression) -> int:
     symbol = getattr(e, "symbol", None)
     return int(symbol.type.bitWidth) if symbol is not None and not symbol.type.isSigned else 0
 
 
-def of_expression(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+def of_expression(e: ast.Expression, text_of: TextOf) -> Alternatives:
     """Return the alternatives of an expression that is not constant; operands keep their text."""
     if isinstance(e, ast.BinaryExpression):
         left, right = text_of(e.left), text_of(e.right)
@@ -167,12 +167,12 @@ def of_expression(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
     return ()
 
 
-def _literal(e: Any, text_of: Callable[[Any], str]) -> int | None:
+def _literal(e: ast.Expression, text_of: TextOf) -> int | None:
     text = _bare(text_of(e))
     return int(text) if _PLAIN.match(text) else None
 
 
-def _bounds(value: Any) -> tuple[int, int] | None:
+def _bounds(value: ast.Expression) -> tuple[int, int] | None:
     """Return the lowest and highest index of the selected value."""
     if not value.type.hasFixedRange:
         return None
@@ -180,7 +180,7 @@ def _bounds(value: Any) -> tuple[int, int] | None:
     return min(span.left, span.right), max(span.left, span.right)
 
 
-def _moved_element(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+def _moved_element(e: ast.ElementSelectExpression, text_of: TextOf) -> Alternatives:
     value, index, bounds = text_of(e.value), text_of(e.selector), _bounds(e.value)
     if not value or not index or bounds is None or bounds[0] == bounds[1] or e.type.isEnum:
         return ()
@@ -191,7 +191,7 @@ def _moved_element(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
     return [("select", f"{value}[{width}'(({index}) {op} 1)]") for op in "+-"]
 
 
-def _moved_range(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+def _moved_range(e: ast.RangeSelectExpression, text_of: TextOf) -> Alternatives:
     value, left, right, bounds = text_of(e.value), text_of(e.left), text_of(e.right), _bounds(e.value)
     if not value or not left or not right or bounds is None:
         return ()
@@ -205,7 +205,7 @@ def _moved_range(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
     return [("select", f"{value}[({left}) + 1 {sign}: {right}]")]
 
 
-def _zero_extended(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
+def _zero_extended(e: ast.ConversionExpression, text_of: TextOf) -> Alternatives:
     """Zero-extend a signed value that a cast widens."""
     operand = text_of(e.operand)
     if not operand or not e.operand.type.isSigned or not e.operand.type.isIntegral or is_constant(e.operand):
@@ -217,7 +217,7 @@ def _zero_extended(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
     return (("sign", f"$signed({text})" if e.type.isSigned else text),)
 
 
-def negated(e: Any, text: str) -> Alternatives:
+def negated(e: ast.Expression, text: str) -> Alternatives:
     """Negate a condition; equality comparisons and negations have their own operators."""
     if not text or (isinstance(e, ast.BinaryExpression) and e.op.name in {"Equality", "Inequality"}):
         return ()
@@ -226,7 +226,7 @@ def negated(e: Any, text: str) -> Alternatives:
     return (("condition", f"!({text})"),) if int(e.type.bitWidth) == 1 else ()
 
 
-def exchanged_labels(e: Any, text: str, labels: Sequence[tuple[Any, str]]) -> Alternatives:
+def exchanged_labels(e: ast.Expression, text: str, labels: Sequence[tuple[ast.Expression, str]]) -> Alternatives:
     """Exchange two neighbouring labels of a case statement."""
     if not text or any(not t or not is_constant(x) or x.type.bitWidth != e.type.bitWidth for x, t in labels):
         return ()
@@ -239,7 +239,7 @@ def exchanged_labels(e: Any, text: str, labels: Sequence[tuple[Any, str]]) -> Al
     ]  # fmt: skip
 
 
-def held(e: Any, left: str, right: str, names: set[str], *, reset: bool) -> Alternatives:
+def held(e: ast.AssignmentExpression, left: str, right: str, names: set[str], *, reset: bool) -> Alternatives:
     """Alternatives for an assignment: keep the old value, or a stuck bit."""
     kind = e.left.type
     if not kind.isIntegral or e.right.type.isSigned or right.lstrip().startswith("'{"):

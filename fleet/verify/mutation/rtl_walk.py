@@ -6,17 +6,17 @@ and widths are known. `SYNTHESIS` is defined, which removes observers and assert
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyslang
+from pyslang import ast
+from pyslang.syntax import FunctionDeclarationSyntax
 
 from fleet.errors import DeviceError
 from fleet.verify.mutation import rtl_operators as operators
 
-ast = pyslang.ast
 _LANGUAGE = {".sv", ".v"}  # waiver files are in the same list
 
 
@@ -52,7 +52,7 @@ def sites(
     return sites_of(d.sourceManager, compilation.getRoot().topInstances, mutable)
 
 
-def sites_of(manager: Any, instances: Sequence[Any], mutable: set[Path]) -> list[RtlSite]:
+def sites_of(manager: pyslang.SourceManager, instances: Iterable[ast.InstanceSymbol], mutable: set[Path]) -> list[RtlSite]:
     """Return all sites of elaborated instances in the files `mutable`, by file and place."""
     walker = _Walker(manager, {p.resolve() for p in mutable})
     for instance in instances:
@@ -63,7 +63,7 @@ def sites_of(manager: Any, instances: Sequence[Any], mutable: set[Path]) -> list
 class _Walker:
     """Collects sites. Functions are visited where they are called."""
 
-    def __init__(self, manager: Any, mutable: set[Path]) -> None:
+    def __init__(self, manager: pyslang.SourceManager, mutable: set[Path]) -> None:
         self._manager, self._mutable = manager, mutable
         self._texts: dict[Path, bytes] = {}
         self._sites: dict[tuple[Path, int, int], RtlSite] = {}
@@ -83,13 +83,13 @@ class _Walker:
 
     # Module members.
 
-    def body(self, body: Any) -> None:
+    def body(self, body: ast.InstanceBodySymbol) -> None:
         """Visit an instance of a module."""
         self._units.append((body.definition.name, 0))
         self._scope(body)
         self._units.pop()
 
-    def _scope(self, scope: Any) -> None:
+    def _scope(self, scope: Iterable[ast.Symbol]) -> None:
         for member in scope:
             if isinstance(member, ast.ContinuousAssignSymbol):
                 self._expression(member.assignment, None)
@@ -115,10 +115,10 @@ class _Walker:
             elif isinstance(member, ast.ParameterSymbol):
                 self._constant_calls(member.initializer)
 
-    def _constant_calls(self, expression: Any) -> None:
+    def _constant_calls(self, expression: ast.Expression | None) -> None:
         """Mark functions called from a constant: they cannot read which mutant is active at run time."""
 
-        def look(node: Any) -> None:
+        def look(node: object) -> None:
             if isinstance(node, ast.CallExpression) and isinstance(node.subroutine, ast.SubroutineSymbol):
                 name = node.subroutine.name
                 if name not in self._constant_functions:
@@ -130,7 +130,7 @@ class _Walker:
 
     # Statements.
 
-    def _statement(self, s: Any, *, reset: bool) -> None:
+    def _statement(self, s: ast.Statement | None, *, reset: bool) -> None:
         if s is None:
             return
         if isinstance(s, ast.BlockStatement | ast.ForLoopStatement | ast.ForeachLoopStatement):
@@ -165,7 +165,7 @@ class _Walker:
 
     # Expressions.
 
-    def _expression(self, e: Any, parent: Any, *, reset: bool = False) -> None:
+    def _expression(self, e: ast.Expression | None, parent: ast.Expression | None, *, reset: bool = False) -> None:
         if e is None:
             return
         if isinstance(e, ast.AssignmentExpression):
@@ -188,7 +188,7 @@ class _Walker:
         for part in self._parts(e):
             self._expression(part, e)
 
-    def _parts(self, e: Any) -> Iterator[Any]:
+    def _parts(self, e: ast.Expression) -> Iterator[ast.Expression]:
         """Yield the operands that are read at run time, without those that must be constant."""
         yield from operators.operands(e)
         if isinstance(e, ast.ElementSelectExpression | ast.RangeSelectExpression | ast.MemberAccessExpression):
@@ -210,7 +210,7 @@ class _Walker:
                     yield actual
             self._function(subroutine)
 
-    def _indices(self, e: Any) -> Iterator[Any]:
+    def _indices(self, e: ast.Expression) -> Iterator[ast.Expression]:
         """Yield the indices of a chain `a[i].b[j +: 8]`. The selected object must stay a name, so it is left out."""
         if isinstance(e, ast.ElementSelectExpression):
             if not operators.is_constant(e.selector):
@@ -223,18 +223,19 @@ class _Walker:
         elif isinstance(e, ast.MemberAccessExpression):
             yield from self._indices(e.value)
 
-    def _function(self, subroutine: Any) -> None:
+    def _function(self, subroutine: ast.SubroutineSymbol) -> None:
         key = (subroutine.hierarchicalPath, subroutine.name)
-        if key in self._entered or "DPI" in str(subroutine.flags) or subroutine.syntax is None:
+        syntax = subroutine.syntax
+        if key in self._entered or "DPI" in str(subroutine.flags) or not isinstance(syntax, FunctionDeclarationSyntax):
             return
         self._entered.add(key)
-        self._units.append((subroutine.name, subroutine.syntax.semi.range.end.offset))
+        self._units.append((subroutine.name, syntax.semi.range.end.offset))
         self._statement(subroutine.body, reset=False)
         self._units.pop()
 
     # Text and places.
 
-    def _where(self, e: Any) -> tuple[Path, int, int] | None:
+    def _where(self, e: ast.Expression) -> tuple[Path, int, int] | None:
         """Return file and bytes of an expression; None if its file is not mutable or it comes from a macro."""
         span = e.sourceRange
         if not (self._manager.isFileLoc(span.start) and self._manager.isFileLoc(span.end)):
@@ -244,7 +245,7 @@ class _Walker:
         file = Path(str(self._manager.getFullPath(span.start.buffer))).resolve()
         return (file, span.start.offset, span.end.offset) if file in self._mutable else None
 
-    def _text_of(self, e: Any) -> str:
+    def _text_of(self, e: ast.Expression) -> str:
         """Return the text of an expression; "" if it cannot be changed."""
         where = self._where(e)
         if where is None:
@@ -253,20 +254,20 @@ class _Walker:
             self._texts[where[0]] = where[0].read_bytes()
         return self._texts[where[0]][where[1] : where[2]].decode()
 
-    def _names(self, e: Any) -> set[str]:
+    def _names(self, e: ast.Expression) -> set[str]:
         """Return the names that a held value may have, as far as the file contains them."""
         where = self._where(e)
         return (
             set(operators.WORD.findall(self._texts[where[0]].decode())) if where is not None and where[0] in self._texts else set()
         )
 
-    def _fix(self, e: Any) -> None:
+    def _fix(self, e: ast.Expression) -> None:
         """Exclude this site: the value is constant here but may differ in another instance."""
         where = self._where(e)
         if where is not None and where in self._sites:
             self._fixed.add(where)
 
-    def _add(self, e: Any, alternatives: Sequence[tuple[str, str]]) -> None:
+    def _add(self, e: ast.Expression, alternatives: Sequence[tuple[str, str]]) -> None:
         where = self._where(e)
         if where is None or not alternatives or not e.type.isIntegral:
             return

@@ -33,20 +33,28 @@ def half(bits: int) -> Value:
     return decode(bits, 5, 10)
 
 
+def power(exponent: int) -> Fraction:
+    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
+
+
+def floor_log2(v: Fraction) -> int:
+    e = v.numerator.bit_length() - v.denominator.bit_length()
+    return e if power(e) <= v else e - 1
+
+
+def to_integer(v: Fraction) -> int:
+    """Nearest integer, ties to even."""
+    whole, rest = divmod(v, 1)
+    return int(whole) + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1))
+
+
 def round_to(v: Value, mantissa_bits: int, min_exponent: int, max_exponent: int) -> Value:
     """Nearest even with subnormals; `min_exponent` of the smallest normal. A zero keeps the sign of v."""
     if isinstance(v, str) or v == 0:
         return v
-    magnitude = abs(v)
-    exponent = min_exponent
-    while Fraction(2) ** (exponent + 1) <= magnitude:
-        exponent += 1
-    unit = Fraction(2) ** (exponent - mantissa_bits)
-    count, rest = divmod(magnitude, unit)
-    if rest * 2 > unit or (rest * 2 == unit and count % 2):
-        count += 1
-    rounded = count * unit
-    if rounded >= Fraction(2) ** (max_exponent + 1):
+    unit = power(max(floor_log2(abs(v)), min_exponent) - mantissa_bits)
+    rounded = to_integer(abs(v) / unit) * unit
+    if rounded >= power(max_exponent + 1):
         return "inf" if v > 0 else "-inf"
     if rounded == 0:
         return Fraction(0) if v > 0 else "-0"

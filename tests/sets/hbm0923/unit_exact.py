@@ -11,63 +11,16 @@ from fractions import Fraction
 from functools import cache
 from math import isqrt
 
-from mvm_exact import Value, encode16, finite, half, is_zero, negative
+from mvm_exact import Value, encode16, finite, floor_log2, half, is_zero, negative, power, rne32, to_integer
+from mvm_exact import add32 as add
+from mvm_exact import mul32 as mul
 
 ZERO = Fraction(0)
-
-
-def power(exponent: int) -> Fraction:
-    return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
-
-
-def floor_log2(v: Fraction) -> int:
-    e = v.numerator.bit_length() - v.denominator.bit_length()
-    return e if power(e) <= v else e - 1
-
-
-def to_integer(v: Fraction) -> int:
-    """Nearest integer, ties to even."""
-    whole, rest = divmod(v, 1)
-    return int(whole) + (rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1))
 
 
 def significant(v: Fraction, bits: int) -> Fraction:
     unit = power(floor_log2(v) + 1 - bits)
     return to_integer(v / unit) * unit
-
-
-def rne32(v: Value) -> Value:
-    if isinstance(v, str) or v == 0:
-        return v
-    unit = power(max(floor_log2(abs(v)), -126) - 23)
-    r = to_integer(abs(v) / unit) * unit
-    if r >= power(128):
-        return "inf" if v > 0 else "-inf"
-    if r == 0:
-        return ZERO if v > 0 else "-0"
-    return r if v > 0 else -r
-
-
-def mul(a: Value, b: Value) -> Value:
-    if "nan" in (a, b):
-        return "nan"
-    minus = negative(a) != negative(b)
-    if any(v in ("inf", "-inf") for v in (a, b)):
-        return "nan" if is_zero(a) or is_zero(b) else ("-inf" if minus else "inf")
-    if is_zero(a) or is_zero(b):
-        return "-0" if minus else ZERO
-    return rne32(finite(a) * finite(b))
-
-
-def add(a: Value, b: Value) -> Value:
-    if "nan" in (a, b):
-        return "nan"
-    infinities = {v for v in (a, b) if v in ("inf", "-inf")}
-    if infinities:
-        return "nan" if len(infinities) == 2 else infinities.pop()
-    if a == "-0" and b == "-0":
-        return "-0"
-    return rne32(finite(a) + finite(b))
 
 
 def neg(a: Value) -> Value:

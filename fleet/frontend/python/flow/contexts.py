@@ -19,7 +19,7 @@ from fleet.frontend.reading.wording import words
 
 
 def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[], Flow]) -> Flow:
-    """The body within one context manager. SourceError F502 for what is none."""
+    """The body within one context manager. SourceError F502 if the value is not a context manager."""
     match manager:
         case ObjectInstance() if manager.kind.find("__enter__") is not None and manager.kind.find("__exit__") is not None:
             return _object(ev, item, manager, body)

@@ -84,7 +84,7 @@ class LlvmFlow:
         self._b = builder
 
     def counted(self, count: int, step: int, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
-        """See `CodeFlow`."""
+        """Emit a loop whose number and carried values are phis."""
         b = self._b
         before, head = b.block, b.append_basic_block("loop")
         b.branch(head)
@@ -111,7 +111,7 @@ class LlvmFlow:
         return False
 
     def chosen(self, condition: Value, then: Callable[[], Value], otherwise: Value) -> Value:
-        """See `CodeFlow`."""
+        """Emit a branch around `then`; a phi joins both values."""
         b = self._b
         before = b.block
         with b.if_then(condition):
@@ -122,7 +122,7 @@ class LlvmFlow:
         return joined
 
     def repeated(self, init: Value, holds: Callable[[Value], Value], step: Callable[[Value], Value]) -> Value:
-        """See `CodeFlow`."""
+        """Emit a loop whose value is a phi and is tested before each step."""
         b = self._b
         before, head = b.block, b.append_basic_block("divide")
         body, done = b.append_basic_block("subtract"), b.append_basic_block("divided")

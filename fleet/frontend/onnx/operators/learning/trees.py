@@ -46,7 +46,7 @@ class Forest:
     given: np.ndarray
 
     def depth(self, n: NodeCall) -> int:
-        """Steps from the roots until every row has met a leaf. Raises ModelError for trees that are none."""
+        """Steps from the roots until every row has met a leaf. Raises ModelError if the nodes form no trees."""
         there, steps = np.unique(self.roots), 0
         met = np.zeros(len(self.leaf), bool)
         met[there] = True

@@ -11,6 +11,7 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
+    Complex,
     NumberValue,
     ObjectInstance,
     Set,
@@ -76,6 +77,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
         case NumberValue():
             if (number := ev.static(value)) is not None:
                 return number
+        case Complex():
+            return value.value
         case Set() if value.frozen:
             return frozenset(value.items)
         case str() | bytes() | None:
@@ -106,6 +109,8 @@ def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
         return ev.domain.convert(ev, node, NumberValue(plain.item()), plain.dtype)
     if isinstance(plain, bool | int | float):
         return NumberValue(plain)
+    if isinstance(plain, complex):
+        return Complex(plain)
     if isinstance(plain, RecordKey | ObjectKey):
         return plain.owner
     if isinstance(plain, frozenset):

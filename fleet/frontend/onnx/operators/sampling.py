@@ -1,4 +1,4 @@
-"""Values at places that are computed: GridSample and RoiAlign, as gathers of the neighbours with their weights; AffineGrid's places."""
+"""Values at places that are computed (GridSample, RoiAlign), as gathers of the neighbours with their weights; AffineGrid."""
 
 from __future__ import annotations
 

@@ -281,7 +281,9 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
             raise ModelError(f"is larger than {_MAX_JSON >> 20} MiB", where=place)
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"cannot be read ({error.strerror or error})", where=place) from error
+        older = any((path.parent / name).is_file() for name in ("vocab.json", "tokenizer.model"))
+        hint = "transformers writes it: AutoTokenizer.from_pretrained(folder).save_pretrained(folder)" if older else None
+        raise ModelError(f"cannot be read ({error.strerror or error})", where=place, hint=hint) from error
     content = parse_json(data, path, "is not JSON text")
     table = content if is_table(content) else {}
     model = table.get("model")

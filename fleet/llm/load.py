@@ -48,11 +48,12 @@ class TextModel(Protocol):
 
 @dataclass(frozen=True)
 class LoadedLanguageModel:
-    """A loaded model. name: as given; weights: read on access; tokenizer: its text model."""
+    """A loaded model. name: as given; weights: read on access; tokenizer: its text model; note: what the user should know of it."""
 
     name: str
     weights: ModelWeights
     tokenizer: TextModel
+    note: str = ""
 
 
 class TinyTokenizer:
@@ -130,7 +131,8 @@ def _gguf(spec: str, path: Path) -> LoadedLanguageModel:
 
     weights, fields = open_gguf(path)
     c = weights.config
-    return LoadedLanguageModel(spec, weights, tokenizer_from_gguf(fields, place=str(path), chat=c.chat, system=c.system))
+    tokenizer = tokenizer_from_gguf(fields, place=str(path), chat=c.chat, system=c.system)
+    return LoadedLanguageModel(spec, weights, tokenizer, tokenizer.note)
 
 
 def _folder(spec: str, path: Path) -> LoadedLanguageModel:
@@ -139,4 +141,5 @@ def _folder(spec: str, path: Path) -> LoadedLanguageModel:
 
     weights = open_hugging_face(path)
     c = weights.config
-    return LoadedLanguageModel(spec, weights, tokenizer_from_json(path / "tokenizer.json", chat=c.chat, system=c.system))
+    tokenizer = tokenizer_from_json(path / "tokenizer.json", chat=c.chat, system=c.system)
+    return LoadedLanguageModel(spec, weights, tokenizer, tokenizer.note)

@@ -75,6 +75,7 @@ class BpeTokenizer:
     Attributes:
         vocabulary: number of ids.
         special: ids of control tokens by their text; they decode to nothing.
+        note: why the model's chat template is left out; "" where it is used, or where there is none.
     """
 
     def __init__(
@@ -91,16 +92,19 @@ class BpeTokenizer:
             pieces: tokens are spelled as SentencePiece does it.
             leading: a space is put in front of every text, and taken away again by `decode`.
 
-        Raises:
-            ModelError: the template's tokens are missing.
+        A template whose tokens the vocabulary lacks is left out: a prompt is then encoded as it is.
         """
         self._library, self.special, self.place, self._system, self._bos = library, dict(special), place, system, bos
         self._template, self._pieces, self._leading = TEMPLATES.get(chat), pieces, leading
-        missing = [] if self._template is None else sorted(self._template.controls - self.special.keys())
-        if missing:
+        ids: dict[str, int] = library.get_vocab(with_added_tokens=True)
+        self._by_id = {i: text for text, i in ids.items()}
+        controls = frozenset[str]() if self._template is None else self._template.controls
+        self._controls = {text: self.special.get(text, ids.get(text, -1)) for text in controls}
+        self.note = ""
+        if missing := sorted(text for text, i in self._controls.items() if i < 0):
             words = " and ".join(missing)
-            raise ModelError(f"the chat template's tokens {words} are not in the vocabulary", where=place)
-        self._by_id = {i: text for text, i in library.get_vocab(with_added_tokens=True).items()}
+            self.note = f"the chat template is left out: the vocabulary has no {words}; the prompt is continued as it is"
+            self._template = None
         self.vocabulary = max(self._by_id, default=-1) + 1
         self._special_ids = frozenset(self.special.values())
 
@@ -119,13 +123,13 @@ class BpeTokenizer:
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
         """Return the tokens of a question in the model's template, up to where the answer begins.
 
-        With template "plain" the prompt alone. system: the system message; None: the template's default, "": none.
+        Without a template the prompt alone. system: the system message; None: the template's default, "": none.
         """
         if self._template is None:
             return self.encode(prompt)
         tokens: list[int] = []
         for piece in self._template.written(prompt, self._system if system is None else system):
-            tokens += [self.special[piece]] if piece in self._template.controls else self._ids(piece)
+            tokens += [self._controls[piece]] if piece in self._controls else self._ids(piece)
         return tokens
 
     def token_bytes(self, token: int) -> bytes:
@@ -277,7 +281,9 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
             raise ModelError(f"is larger than {_MAX_JSON >> 20} MiB", where=place)
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"cannot be read ({error.strerror or error})", where=place) from error
+        older = any((path.parent / name).is_file() for name in ("vocab.json", "tokenizer.model"))
+        hint = "transformers writes it: AutoTokenizer.from_pretrained(folder).save_pretrained(folder)" if older else None
+        raise ModelError(f"cannot be read ({error.strerror or error})", where=place, hint=hint) from error
     content = parse_json(data, path, "is not JSON text")
     table = content if is_table(content) else {}
     model = table.get("model")

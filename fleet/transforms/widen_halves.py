@@ -32,7 +32,13 @@ def computes_in_half(op: FleetOp) -> bool:
     """Return whether the operation computes with elements of float16, instead of moving or casting them."""
     if isinstance(op, _MOVING) or (isinstance(op, d.ScatterOp) and attributes_of(op)["reduction"] == "none"):
         return False
-    return any(_is_half(v.type) for v in (*op.operands, *op.results))
+    return any(_is_half(v.type) for v in (*op.operands, *op.results)) or _of_half_numbers(op)
+
+
+def _of_half_numbers(op: FleetOp) -> bool:
+    """Return whether the operation computes with numbers of float16 and no tensor: `isnan` of the number in `fmax(1, x)`."""
+    types = [v.type for v in op.operands]
+    return isinstance(op, ElementwiseOp) and not any(map(is_tensor, types)) and any(numpy_dtype(t) == _HALF for t in types)
 
 
 def _is_half(type_: Attribute) -> bool:
@@ -53,8 +59,9 @@ def _widen(edit: Edit, op: FleetOp, wide: dict[SSAValue, SSAValue]) -> None:
     """Replace an operation by the same one in float32. wide: value of float16 -> its cast."""
     dtypes = type(op).compute_types([v.type for v in op.operands]) if isinstance(op, ElementwiseOp) else ()
     given: list[SSAValue] = []
+    numbers = _of_half_numbers(op)
     for i, value in enumerate(op.operands):
-        if _is_half(value.type):
+        if _is_half(value.type) or (numbers and numpy_dtype(value.type) == _HALF):
             if value not in wide:
                 wide[value] = edit.insert_before(op, make("cast", [value], dtype="float32"), f"{op_id(op)}.operand")
             given.append(wide[value])

@@ -155,3 +155,19 @@ def test_groups_that_share_what_has_no_tensor_are_one(tmp_path: Path) -> None:
     assert fused_groups(program, {"s": "fused into a"}) == {"s": "b", "a": "b", "b": "b"}
     assert fused_groups(program, {"t": "fused into c"}) == {"t": "c", "c": "c"}
     assert fused_groups(program, {}) == {}
+
+
+def test_numbers_of_a_composite_may_go_after_a_comparison_has_bounded_it(tmp_path: Path) -> None:
+    """Bounding `clip` for another comparison expands it; the steps use its limits, and are not of the program."""
+    path = tmp_path / "m.py"
+    path.write_text(
+        "import numpy as np\n"
+        "def cut(w, std=0.02):\n    return np.clip(w, -2 * std, 2 * std)\n"
+        "def forward(x: 'f32[6, 8]', w: 'f32[8, 8]'):\n    return x @ cut(w)\n"
+    )
+    program = load(f"{path}:forward", {"w": RNG.standard_normal((8, 8)).astype("f4")}, X)
+    golden, other = VM.run(program, X, RunOptions()), ENGINE.run(program, X, FUSED)
+    session = ComparisonSession(program, X, golden, {}, Path())
+    for _ in range(2):
+        comparison, _ = session.against_golden(golden, other)
+        assert comparison.verdict == "pass", comparison.reasons

@@ -298,6 +298,114 @@ def g(x, c):
     return s, t
 print(g(np.sin(np.arange(70000.0))[:3000], 0.3))
 """,
+    "typed dicts": """
+from typing import TypedDict
+class P(TypedDict):
+    x: int
+    y: float
+class Q(P, total=False):
+    z: str
+p: P = {"x": 1, "y": 2.0}
+q = Q(x=1, y=2.0, z="s")
+print(p, q, q["z"], q == {"x": 1, "y": 2.0, "z": "s"})
+""",
+    "math of what gives numbers": """
+import math
+from collections import Counter
+c = Counter("abca")
+print(math.prod(c.values()), math.fsum(v / 2 for v in c.values()), math.prod([1, 2]), math.prod(x for x in (2, 3)))
+""",
+    "members that an enumeration lacks": """
+import enum
+class E(enum.Enum):
+    A = "a"
+    B = 2
+for v in ("a", 2, "q"):
+    try:
+        print(E(v))
+    except ValueError as e:
+        print("no", e)
+for v in ("A", "C"):
+    try:
+        print(E[v])
+    except KeyError as e:
+        print("no", e)
+""",
+    "fields of dataclasses": """
+from dataclasses import astuple, dataclass, field, fields, is_dataclass
+@dataclass
+class D:
+    a: int
+    b: list = field(default_factory=list, repr=False)
+    w: float = 1.0
+d = D(1, [D(2), (3, D(4))])
+print([f.name for f in fields(D)], [f.repr for f in fields(d)], astuple(d), is_dataclass(d), is_dataclass(D), is_dataclass(3))
+""",
+    "objects without __init__": """
+class Copyable:
+    def __init__(self, x):
+        print("init")
+        self.x = x
+    def copy(self):
+        new = self.__class__.__new__(self.__class__)
+        new.x = self.x.copy()
+        return new
+    @classmethod
+    def raw(cls, v):
+        o = object.__new__(cls)
+        o.x = v
+        return o
+    @classmethod
+    def alt(cls, v):
+        o = cls.__new__(cls)
+        o.__dict__.update(x=v)
+        return o
+a = Copyable(np.arange(3.0))
+b = a.copy(); b.x[0] = 9
+print(a.x, b.x, Copyable.raw(3).x, type(Copyable.alt(4)).__name__, Copyable.alt(5).x)
+""",
+    "keys of a comparison": """
+from functools import cmp_to_key
+print(sorted([3, 1, 2], key=cmp_to_key(lambda x, y: y - x)), max("b", "a", "c", key=cmp_to_key(lambda x, y: (x < y) - (x > y))))
+nums = sorted(map(str, [3, 30, 34, 5, 9]), key=cmp_to_key(lambda x, y: 1 if x + y < y + x else -1))
+print("".join(nums))
+""",
+    "complex keys": """
+seen, knots = {0j}, [0j] * 2
+walls = {x + 1j * y: (x * y) % 2 for x in range(2) for y in range(2)}
+for step in (1, 1j, -1, 1 + 1j):
+    knots[0] += step
+    seen.add(knots[0])
+print(len(seen), 1j in seen, 2 in seen, walls[1 + 1j], walls.get(5j, 7), list(walls), {1: "a"}[1 + 0j], (2j, 3) in {(2j, 3)})
+""",
+    "bytes": """
+print(b"".join([b"a", bytes([98])]), b", ".join(bytes([65 + i]) for i in range(3)))
+print(b" x ".strip(), b"a,b".split(b","), b"aXb".replace(b"X", b"--").upper())
+print(bytes([0xff, 65]).decode("utf-8", errors="replace"))
+print("é€".encode("ascii", "ignore"), bytes([0xc3]).decode(errors="ignore"), "é".encode(encoding="latin-1"))
+""",
+    "indices of a diagonal": """
+K = np.arange(9.0).reshape(3, 3)
+K[np.diag_indices_from(K)] += 10
+print(K)
+""",
+    "errstate as a decorator": """
+@np.errstate(divide="ignore", invalid="ignore")
+def safe(x):
+    return np.where(x == 0, 0, 1 / x)
+class S:
+    @np.errstate(all="ignore")
+    def f(self, x): return np.log(x)
+print(safe(np.array([0.0, 2.0])), S().f(np.array([0.0, 1.0])))
+""",
+    "argparse shows no help": """
+import argparse
+ap = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, epilog="x")
+g = ap.add_mutually_exclusive_group()
+g.add_argument("--fast", action="store_true")
+g.add_argument("--slow", action="store_true")
+print(ap.parse_args([]).fast)
+""",
 }
 
 

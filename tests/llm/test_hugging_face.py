@@ -174,3 +174,33 @@ def test_changed_bytes_never_give_anything_but_a_model_error(tmp_path: Path, at:
     except ModelError as error:
         said = str(error)
     assert "\n" not in said
+
+
+def test_files_whose_index_was_left_behind_are_read_where_they_are_whole(tmp_path: Path) -> None:
+    write_hugging_face(tmp_path / "parts", tiny_model(), files=2)
+    (tmp_path / "parts" / "model.safetensors.index.json").unlink()
+    write_hugging_face(tmp_path / "one", tiny_model())
+    (tmp_path / "one" / "model.safetensors").rename(tmp_path / "one" / "weights.safetensors")
+    for name in ("parts", "one"):
+        assert open_hugging_face(tmp_path / name).keys() == tiny_model().keys()
+    next((tmp_path / "parts").glob("*.safetensors")).unlink()
+    refused(tmp_path / "parts", "1 .safetensors file is not a whole set")
+
+
+@pytest.mark.parametrize("beside", ["jinja", "json", "list", "list without default"])
+def test_templates_are_found_where_files_have_them(tmp_path: Path, beside: str) -> None:
+    write_hugging_face(tmp_path, tiny_model())
+    table = tmp_path / "tokenizer_config.json"
+    template = json.loads(table.read_text())["chat_template"]
+    table.write_text("{}")
+    match beside:
+        case "jinja":
+            (tmp_path / "chat_template.jinja").write_text(template)
+        case "json":
+            (tmp_path / "chat_template.json").write_text(json.dumps({"chat_template": template}))
+        case _:
+            name = "default" if beside == "list" else ["tool_use"]
+            table.write_text(
+                json.dumps({"chat_template": [1, {"name": "rag", "template": "x"}, {"name": name, "template": template}]})
+            )
+    assert open_hugging_face(tmp_path).config.chat == ("plain" if beside == "list without default" else "chatml")

@@ -189,9 +189,19 @@ def test_a_wrong_json_is_refused(tmp_path: Path, text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_the_template_needs_its_tokens_and_ids_their_range(tmp_path: Path, tokenizer: BpeTokenizer) -> None:
-    with pytest.raises(ModelError, match="not in the vocabulary"):
-        tokenizer_from_gguf(fields(token_type=None), place="tiny", chat="chatml")
+def test_a_template_whose_tokens_the_vocabulary_lacks_is_left_out() -> None:
+    tokenizer = tokenizer_from_gguf(fields(), place="tiny", chat="llama3")
+    assert "the vocabulary has no <|begin_of_text|> and <|end_header_id|>" in tokenizer.note
+    assert tokenizer.chat("abc", "a system") == tokenizer.encode("abc")
+
+
+def test_a_template_takes_tokens_that_the_file_does_not_call_control_tokens() -> None:
+    plain, marked = (tokenizer_from_gguf(fields(**f), place="tiny", chat="chatml") for f in ({"token_type": None}, {}))
+    assert not plain.note
+    assert plain.chat("abc") == marked.chat("abc")
+
+
+def test_ids_have_their_range(tmp_path: Path, tokenizer: BpeTokenizer) -> None:
     for token in (-1, 320):
         with pytest.raises(ModelError, match="expected 0 to 319"):
             tokenizer.decode([token])

@@ -36,8 +36,8 @@ _SECONDS = 60.0
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes; default: one per processor, at most 8.")
 @click.option(
     "--engines", default="interp,riscv,iss", show_default=True,
-    help="Engines beside CPython and vm, for a share of the programs: interp, riscv, iss, aarch64, llvm-cpu, cvm, cvm-riscv, cvm-aarch64, "
-    "opencl, cuda; none: only those two.",
+    help="Engines beside CPython and vm, for a share of the programs: interp, riscv, iss, aarch64, llvm-cpu, cvm, "
+    "cvm-riscv, cvm-aarch64, opencl, cuda; none: only those two.",
 )  # fmt: skip
 @click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/fuzz/programs", show_default=True,

@@ -125,6 +125,8 @@ def command(
     for place in (folder, host):
         if place is not None:
             check_writable(place)
+    if loaded.note:
+        click.echo(f"fleet: {loaded.name}: {loaded.note}", err=True)
     told = _Told(machine, request.device, memory)
     result = generate(loaded, request, told.watch(), told.announce)
     told.done()

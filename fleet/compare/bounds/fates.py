@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import FloatArithmetic
@@ -83,9 +83,19 @@ class _Graph:
         return False
 
     def users(self, op: FleetOp) -> set[str]:
-        """Return the ids of the operations that use its result; "" stands for an output or a print."""
-        users = [use.operation for r in op.results for use in r.uses]
+        """Return the ids of the operations that use its result; "" stands for an output or a print.
+
+        Steps into which a composite was expanded to bound it use its operands as well, and are not of the program.
+        """
+        users = [use.operation for r in op.results for use in r.uses if self._holds(use.operation)]
         return {op_id(u) if isinstance(u, FleetOp) and u.results else "" for u in users}
+
+    def _holds(self, op: Operation) -> bool:
+        """Return whether the operation is one of the program, in a body or not."""
+        above: Operation | None = op
+        while above is not None and above is not self.program.module:
+            above = above.parent_op()
+        return above is not None
 
     @cached_property
     def _inputs(self) -> set[SSAValue]:

@@ -189,6 +189,7 @@ FUNCTIONS: Mapping[str, Signature] = {
             f"polynomial.{n}": Signature(f"made:polynomial.{n}", ("deg",))
             for n in ("chebyshev.chebgauss", "hermite.hermgauss", "hermite_e.hermegauss", "laguerre.laggauss", "legendre.leggauss")
         },
+        "diag_indices_from": Signature("indices_from:diag", ("arr",)),
         "ix_": Signature("ix", ("*args",)),
         "diag_indices": Signature("made:diag_indices", ("n", "ndim"), optional=1),
         "indices": Signature("made:indices", ("dimensions", "dtype"), optional=1),

@@ -122,6 +122,10 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return ev.call(node, method, args[1:], keywords)
     if path == "builtins.object.__setattr__":
         return _set_plainly(ev, node, args)
+    if path == "builtins.object.__new__":
+        if len(args) != 1 or keywords or not isinstance(args[0], Class):
+            ev.fail("F408", node, "object.__new__ takes a class")
+        return objects.bare(ev, node, args[0])
     if path in facts.FACTS:
         return facts.call(ev, node, path, args, keywords)
     if path in SPECIAL:
@@ -147,6 +151,9 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         value = args[0] if args else None
         dtype = value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
         return Library(f"{path}:{dtype.name}")
+    if path == "numpy.errstate":
+        guards.unheeded(ev, node, args, keywords)
+        return Library("numpy.errstate()")
     if path == "numpy.get_printoptions" and not args and not keywords:
         return guards.options(ev)
     if path == "numpy.set_printoptions":
@@ -243,6 +250,12 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             if not isinstance(args[0], ObjectInstance) or args[0].kind.kind != "dataclass":
                 ev.fail("F408", node, f"asdict of {words(args[0])}", "it takes an object of a dataclass")
             return records.as_dict(ev, node, args[0])
+        case "dataclasses.astuple" if len(args) == 1 and not keywords and isinstance(args[0], ObjectInstance):
+            return records.as_tuple(ev, node, args[0])
+        case "dataclasses.fields" if len(args) == 1 and not keywords:
+            return records.fields(ev, node, args[0])
+        case "dataclasses.is_dataclass" if len(args) == 1 and not keywords:
+            return NumberValue(records.of_dataclass(args[0]) is not None)
         case "functools.partial" if args:
             return Partial(args[0], tuple(args[1:]), dict(keywords))
         case "functools.wraps" if len(args) == 1 and not keywords:

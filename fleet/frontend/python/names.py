@@ -69,6 +69,7 @@ DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
 STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
+        *("dataclasses.fields", "dataclasses.astuple", "dataclasses.is_dataclass"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
         *("functools.cached_property", "functools.total_ordering"),
         *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.auto"),
@@ -142,7 +143,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     if path in _MODULES or path in LIBRARIES or known(path):
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
-    if path == "builtins.object.__setattr__":
+    if path in ("builtins.object.__setattr__", "builtins.object.__new__"):
         return Library(path)
     if root not in INSTALLED:
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math, its own file and modules beside it")

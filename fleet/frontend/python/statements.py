@@ -181,6 +181,8 @@ _DECORATORS = frozenset(
 def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: Value) -> Value:
     """Return a decorated function: with a cache, or what a function of the file returns for it."""
     found = ev.expression(decorator)
+    if found == Library("numpy.errstate()"):
+        return made
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
     if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
         isinstance(found, Library) and found.path in _DECORATORS

@@ -9,7 +9,17 @@ import numpy as np
 
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, NumberValue, ObjectInstance, Set, SourceFunction, TracedArray, Value, number_behind
+from fleet.frontend.reading.values import (
+    Class,
+    Complex,
+    NumberValue,
+    ObjectInstance,
+    Set,
+    SourceFunction,
+    TracedArray,
+    Value,
+    number_behind,
+)
 from fleet.frontend.reading.wording import words
 
 
@@ -67,6 +77,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
         case NumberValue():
             if (number := ev.static(value)) is not None:
                 return number
+        case Complex():
+            return value.value
         case Set() if value.frozen:
             return frozenset(value.items)
         case str() | bytes() | None:
@@ -97,6 +109,8 @@ def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
         return ev.domain.convert(ev, node, NumberValue(plain.item()), plain.dtype)
     if isinstance(plain, bool | int | float):
         return NumberValue(plain)
+    if isinstance(plain, complex):
+        return Complex(plain)
     if isinstance(plain, RecordKey | ObjectKey):
         return plain.owner
     if isinstance(plain, frozenset):

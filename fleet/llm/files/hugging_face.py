@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fleet.core.codec import is_table
+from fleet.core.codec import is_list, is_table
 from fleet.errors import ModelError
 from fleet.llm.chat import chat_of_template
 from fleet.llm.config import ModelConfig, Rope, check_sizes
@@ -221,7 +221,11 @@ def _chat(folder: Path) -> tuple[str, str]:
     """Return (chat, system) of the template beside the tokenizer; without one, no template."""
     path = folder / "tokenizer_config.json"
     template = read_json(path, _MAX_CONFIG).get("chat_template") if path.is_file() else None
-    beside = folder / "chat_template.jinja"
+    if is_list(template):  # several, by name
+        template = next((t.get("template") for t in template if is_table(t) and t.get("name") == "default"), None)
+    beside, table = folder / "chat_template.jinja", folder / "chat_template.json"
     if not isinstance(template, str) and beside.is_file() and beside.stat().st_size <= _MAX_CONFIG:
         template = beside.read_bytes().decode("utf-8", "replace")
+    if not isinstance(template, str) and table.is_file():
+        template = read_json(table, _MAX_CONFIG).get("chat_template")
     return chat_of_template(template if isinstance(template, str) else "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,6 +92,10 @@ def read_header(path: Path) -> dict[str, TensorPlace]:
     return tensors
 
 
+_PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.safetensors")
+"""Name of a part of a set of files."""
+
+
 class TensorFolder:
     """The tensors of a folder's safetensors files.
 
@@ -112,7 +117,7 @@ class TensorFolder:
         if (folder / _SINGLE).is_file():
             return [folder / _SINGLE]
         if not (folder / _INDEX).is_file():
-            raise ModelError(f"holds neither {_SINGLE} nor {_INDEX}", where=self.place, hint="name a GGUF file or such a folder")
+            return self._without_index(folder)
         index = read_json(folder / _INDEX, _MAX_HEADER)
         names = index.get("weight_map")
         if not isinstance(names, dict) or not all(isinstance(n, str) for n in names.values()):
@@ -126,6 +131,20 @@ class TensorFolder:
                     f"names file {name!r:.80}, expected a .safetensors file in the same folder", where=str(folder / _INDEX)
                 )
         return [folder / name for name in files]
+
+    def _without_index(self, folder: Path) -> list[Path]:
+        """The files of a folder whose index was left behind: one of any name, or all parts of one set."""
+        found = sorted(folder.glob("*.safetensors"))
+        parts = [_PART.fullmatch(path.name) for path in found]
+        whole = {(p[1], int(p[3]), len(found)) for p in parts if p} if all(parts) else set[tuple[str, int, int]]()
+        if len(whole) == 1 and next(iter(whole))[1] == len(found) <= _MAX_FILES:
+            return found
+        if len(found) == 1 and parts[0] is None:
+            return found
+        what = f"holds neither {_SINGLE} nor {_INDEX}"
+        if found:
+            what += f", and its {len(found)} .safetensors file{'s are' if len(found) > 1 else ' is'} not a whole set"
+        raise ModelError(what, where=self.place, hint="name a GGUF file or such a folder")
 
     def renamed(self, name: Callable[[str], str]) -> TensorFolder:
         """Rename the tensors in place: some checkpoints have a prefix, others do not."""

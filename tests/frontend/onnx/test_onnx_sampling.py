@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 from onnx_models import model, node, program, reference, run
 
 from fleet.errors import ModelError
@@ -41,6 +42,32 @@ def test_grid_sample_of_volumes_and_old_names() -> None:
     old = node("GridSample", ["x", "g"], ["y"], mode="bicubic")
     made = model([old], {"x": (np.float32, 1, 2, 5, 6), "g": (np.float32, 1, 3, 3, 2)}, ["y"], opset=16)
     agree(made, {"x": floats(1, 2, 5, 6), "g": floats(1, 3, 3, 2)})
+
+
+@pytest.mark.parametrize("align", [0, 1])
+@pytest.mark.parametrize("sizes", [(1, 3, 5, 6), (2, 3, 4, 1), (1, 2, 3, 4, 5)])
+def test_affine_grid(sizes: tuple[int, ...], align: int) -> None:
+    """One image, and an axis of one place."""
+    rank = len(sizes) - 2
+    one = node("AffineGrid", ["t", "s"], ["y"], align_corners=align)
+    made = model([one], {"t": (np.float32, sizes[0], rank, rank + 1)}, ["y"], {"s": np.array(sizes)}, opset=20)
+    theta = {"t": floats(sizes[0], rank, rank + 1)}
+    if align and 1 in sizes[2:]:
+        with np.errstate(divide="ignore"):  # onnxruntime puts such a place at 1, the standard's reference at -1
+            (want,) = ReferenceEvaluator(made).run(None, theta)
+        np.testing.assert_allclose(run(made, theta)[0], want, rtol=1e-5, atol=1e-6)
+    else:
+        agree(made, theta)
+
+
+def test_roi_align_rounds_places_as_the_standard_does() -> None:
+    extra = {"output_height": 3, "output_width": 3, "sampling_ratio": 2, "spatial_scale": 0.5}
+    rois = np.array([[0, 0, 10, 12], [3, 2, 18, 18], [5, 5, 6, 6]], np.float32)
+    made = model(
+        [node("RoiAlign", ["x", "r", "b"], ["y"], **extra)], {"x": (np.float32, 1, 4, 10, 10)}, ["y"],
+        {"r": rois, "b": np.zeros(3, np.int64)},
+    )  # fmt: skip
+    agree(made, {"x": np.random.default_rng(0).standard_normal((1, 4, 10, 10)).astype(np.float32)}, 3e-7, 6e-8)
 
 
 @pytest.mark.parametrize("attributes", [

@@ -232,6 +232,12 @@ def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _indices_from(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["arr"])
+    if args[""] == "diag":
+        if len(x.shape) < 2 or len(set(x.shape)) > 1:
+            ev.fail("F305", node, f"indices of the diagonal of {words(x)}", "it takes arrays whose sides are equal")
+        if x.shape[0] < 0:
+            ev.unknown(node, "indices of the diagonal of a matrix whose size only the run knows")
+        return _made(ev, node, {"n": NumberValue(x.shape[0]), "ndim": NumberValue(len(x.shape)), "": "diag_indices"})
     if len(x.shape) != 2:
         ev.fail("F305", node, f"indices of a triangle of {words(x)}", "it takes matrices")
     if min(x.shape) < 0:

@@ -1,4 +1,4 @@
-"""Values at places that are computed: GridSample and RoiAlign, as gathers of the neighbours with their weights."""
+"""Values at places that are computed (GridSample, RoiAlign), as gathers of the neighbours with their weights; AffineGrid."""
 
 from __future__ import annotations
 
@@ -121,8 +121,9 @@ def _roi_align(n: NodeCall) -> OnnxArray:
     for axis, (size, dim) in enumerate(zip(sizes, x.shape[2:], strict=True)):
         low, high = (rois.part(1, i, 1) * scale - (0.5 if half else 0.0) for i in (1 - axis, 3 - axis))
         length = high - low if half else maximum(high - low, 1)
-        steps = (np.arange(size * ratio) % ratio + 0.5) / ratio + np.arange(size * ratio) // ratio
-        at = low + length / size * n.constant(steps.astype(x.dtype).reshape(1, -1))
+        whole, part = (n.constant(v.astype(x.dtype).reshape(1, -1)) for v in np.divmod(np.arange(size * ratio), ratio))
+        step = length / size  # rounded in this order by the standard's reference and by onnxruntime
+        at = (low + step * whole) + step * (part + 0.5) / ratio
         gone = binary("logical_or", at < -1, at > dim)
         shaped = gone.unsqueeze(2) if axis == 0 else gone.unsqueeze(1)
         outside = shaped if outside is None else binary("logical_or", outside, shaped)
@@ -147,3 +148,18 @@ def _roi_align(n: NodeCall) -> OnnxArray:
     value = where(gone, value.like(0), value).reshape(count, sizes[0], ratio, sizes[1], ratio, x.shape[1])
     found = value.mean([2, 4]) if mode == "avg" else value.max([2, 4])
     return found.transpose(0, 3, 1, 2)
+
+
+@operator("AffineGrid", since=20)
+def _affine_grid(n: NodeCall) -> OnnxArray:
+    """Places for GridSample. Not by the standard's expansion, whose Squeeze drops the images' axis where there is one image."""
+    theta, sizes = n.x, n.integers(1, "the size")[2:]
+    rank = len(sizes)
+    if rank not in (2, 3) or theta.rank != 3 or theta.shape[1:] != (rank, rank + 1):
+        n.refuse(f"theta of shape {list(theta.shape)} for {rank} axes of places", "it takes [N, 2, 3] or [N, 3, 4]")
+    n.bounded(theta.shape[0], rank, *sizes)
+    ends = [1 - (0 if n.attribute("align_corners", 0) else 1 / size) for size in sizes]
+    along = [np.linspace(-end, end, size) for end, size in zip(ends, sizes, strict=True)]
+    places = [p.reshape(-1) for p in np.meshgrid(*along, indexing="ij")][::-1]  # the last axis' place comes first
+    base = n.constant(np.stack([*places, np.ones(math.prod(sizes))]).astype(theta.dtype))
+    return (theta @ base).transpose(0, 2, 1).reshape(theta.shape[0], *sizes, rank)

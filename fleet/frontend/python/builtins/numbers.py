@@ -18,7 +18,17 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import Complex, NumberValue, TracedArray, Value, number_behind
+from fleet.frontend.reading.values import (
+    Complex,
+    Dict,
+    DictView,
+    Lazy,
+    List,
+    NumberValue,
+    TracedArray,
+    Value,
+    number_behind,
+)
 from fleet.frontend.reading.wording import words
 
 
@@ -152,7 +162,9 @@ def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywo
     named = {k: ev.static(v) for k, v in keywords.items()}
     if None in named.values():
         ev.fail("F407", node, f"math.{name} with a keyword that only the run knows")
-    sequences = [ev.sequence(a) for a in args]
+    sequences = [
+        ev.collect(node, a) if name in _OF_MANY and isinstance(a, Lazy | List | Dict | DictView) else ev.sequence(a) for a in args
+    ]
     values: list[Any] = []
     for a, parts in zip(args, sequences, strict=True):
         known: Any = ev.static(a) if parts is None else [ev.static(p) for p in parts]
@@ -167,6 +179,8 @@ def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywo
         return ev.fail("F703", node, f"math.{name}: {error}")
 
 
+_OF_MANY = frozenset({"prod", "fsum", "dist", "hypot"})
+"""Functions of `math` that take whatever gives numbers."""
 _MATH_KEYWORDS: Mapping[str, set[str]] = {"isclose": {"rel_tol", "abs_tol"}, "prod": {"start"}}
 MATH = frozenset(
     {

@@ -32,6 +32,9 @@ _HOOK = "__init_subclass__"
 
 def define(ev: Evaluator, node: ast.ClassDef) -> None:
     """A `class` statement."""
+    if node.bases and all(_of_dicts(ev.expression(b)) for b in node.bases):
+        ev.bind(node.name, Partial(Library("builtins.dict")), quiet=True)  # its objects are plain dicts
+        return
     kind = Class(node.name)
     _base(ev, node, kind)
     hook = next((k.names[_HOOK] for k in list(kind.chain())[1:] if _HOOK in k.names), None)
@@ -58,6 +61,11 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     for decorator in reversed(node.decorator_list):
         _decorate(ev, node, kind, decorator)
     ev.bind(node.name, kind, quiet=True)
+
+
+def _of_dicts(base: Value) -> bool:
+    """Return whether a class inherits from `typing.TypedDict`, or from a class that does."""
+    return base == Library("typing.TypedDict") or (isinstance(base, Partial) and base.function == Library("builtins.dict"))
 
 
 def _within(ev: Evaluator) -> str:
@@ -165,7 +173,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
             return Descriptor("property", found.function, made)
         ev.fail("F508", decorator, f"`{node.name}` is decorated by .{decorator.attr}", "a property's setter is followed")
     found = ev.expression(decorator)
-    if isinstance(found, Library) and found.path == "abc.abstractmethod":
+    if isinstance(found, Library) and found.path in ("abc.abstractmethod", "numpy.errstate()"):
         return made
     if isinstance(found, Library) and found.path in _DESCRIPTORS and isinstance(made, SourceFunction):
         return Descriptor(found.path.removeprefix("builtins."), made)

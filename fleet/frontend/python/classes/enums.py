@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
@@ -42,13 +43,17 @@ def by_value(ev: Evaluator, node: ast.AST, kind: Class, value: Value) -> Value:
     for member in kind.members.values():
         if member is value or key(ev, node, member.attributes["value"]) == plain:
             return member
-    return ev.fail("F704", node, f"{words(value)} is not a value of `{kind.name}`", f"it has {', '.join(kind.members)}")
+    what = f"{words(value)} is not a value of `{kind.name}`"
+    return ev.refuse("F704", node, what, ValueError(f"{plain!r} is not a valid {kind.name}"), f"it has {', '.join(kind.members)}")
 
 
 def by_name(ev: Evaluator, node: ast.AST, kind: Class, name: Value) -> Value:
     """`State["RED"]`. SourceError F704 if there is no such member."""
     if not isinstance(name, str) or name not in kind.members:
-        return ev.fail("F704", node, f"{words(name)} is not a name in `{kind.name}`", f"it has {', '.join(kind.members)}")
+        what, hint = f"{words(name)} is not a name in `{kind.name}`", f"it has {', '.join(kind.members)}"
+        if isinstance(name, str):
+            exceptions.throw(ev, "F704", node, what, exceptions.made(ev, "KeyError", name), hint)
+        return ev.fail("F704", node, what, hint)
     return kind.members[name]
 
 

@@ -136,6 +136,8 @@ def _of_class(owner: Class, name: str) -> tuple[Value] | None:
     if name in ("__mro__", "__bases__"):
         return ((*(owner.chain() if name == "__mro__" else owner.bases), Library("builtins.object")),)
     found = owner.find(name)
+    if found is None and name == "__new__" and not owner.members and all(k.kind != "namedtuple" for k in owner.chain()):
+        return (Library("builtins.object.__new__"),)
     if found is None:
         return records.class_attribute(owner, name)
     value = found[1]
@@ -240,12 +242,9 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     """`Class(...)`."""
     if kind.members and len(args) == 1 and not keywords:
         return enums.by_value(ev, node, kind, args[0])
-    if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
-        what = f"`{kind.name}` is abstract: `{missing[0]}` is not defined"
-        ev.refuse("F701", node, what, _abstract(kind.name, missing), "define it in a class that inherits")
     if any(k.kind == "namedtuple" for k in kind.chain()):
         return records.named(ev, node, kind, args, keywords)
-    made = ObjectInstance(kind)
+    made = bare(ev, node, kind)
     if exceptions.is_exception(ev, kind):
         made.attributes["args"] = tuple(args)
     found = kind.find("__init__")
@@ -256,6 +255,14 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     elif (args and "args" not in made.attributes) or keywords:
         ev.fail("F208", node, f"`{kind.name}` has no __init__ and takes no arguments")
     return made
+
+
+def bare(ev: Evaluator, node: ast.Call, kind: Class) -> ObjectInstance:
+    """`object.__new__(Class)`: an object that no `__init__` has seen. SourceError F701 if the class is abstract."""
+    if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
+        what = f"`{kind.name}` is abstract: `{missing[0]}` is not defined"
+        ev.refuse("F701", node, what, _abstract(kind.name, missing), "define it in a class that inherits")
+    return ObjectInstance(kind)
 
 
 def _abstract(name: str, missing: Sequence[str]) -> Exception:

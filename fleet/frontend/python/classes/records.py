@@ -150,6 +150,47 @@ def replaced(ev: Evaluator, node: ast.Call, owner: Value, changes: Mapping[str, 
     return ev.call(node, owner.kind, [], {**values, **changes})
 
 
+def of_dataclass(value: Value) -> Class | None:
+    """The dataclass that a value is or is an object of; None for another value."""
+    kind = value.kind if isinstance(value, ObjectInstance) else value
+    return kind if isinstance(kind, Class) and any(k.kind == "dataclass" for k in kind.chain()) else None
+
+
+def fields(ev: Evaluator, node: ast.Call, value: Value) -> Value:
+    """`dataclasses.fields(value)`: objects with the fields' names and what `init`, `repr` and `compare` are."""
+    kind = of_dataclass(value)
+    if kind is None:
+        return ev.fail("F408", node, f"fields of {words(value)}", "it takes a dataclass or an object of one")
+    of = Class("Field")
+    return tuple(
+        ObjectInstance(
+            of, {"name": n, "init": NumberValue(f.init), "repr": NumberValue(f.shown), "compare": NumberValue(f.compared)}
+        )
+        for n, f in kind.fields.items()
+    )
+
+
+def as_tuple(ev: Evaluator, node: ast.Call, value: ObjectInstance) -> Value:
+    """`dataclasses.astuple(value)`, containers included; arrays are copied."""
+
+    def plain(v: Value) -> Value:
+        match v:
+            case ObjectInstance() if v.kind.kind == "dataclass":
+                return tuple(plain(v.attributes[n]) for n in v.kind.fields)
+            case List():
+                return List([plain(i) for i in v.items])
+            case Dict():
+                return Dict({k: plain(i) for k, i in v.items.items()})
+            case tuple() if not isinstance(v, NamedTupleValue):
+                return tuple(plain(i) for i in v)
+            case _:
+                return as_dict(ev, node, v)
+
+    if value.kind.kind != "dataclass":
+        return ev.fail("F408", node, f"astuple of {words(value)}", "it takes an object of a dataclass")
+    return plain(value)
+
+
 def as_dict(ev: Evaluator, node: ast.Call, value: Value) -> Value:
     """`dataclasses.asdict(value)`, containers included; arrays are copied."""
     ev.step(node)

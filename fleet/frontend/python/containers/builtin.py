@@ -478,6 +478,9 @@ def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Valu
     method, fewest, most = METHODS[_type(owner)][name]
     if keywords and name in ("popitem", "move_to_end") and set(keywords) == {"last"}:
         args, keywords = [*args, keywords["last"]], {}
+    if name in ("encode", "decode") and keywords and set(keywords) <= {"encoding", "errors"} and len(args) + len(keywords) <= 2:
+        args = [args[0] if args else keywords.get("encoding", "utf-8"), keywords.get("errors", "strict")]
+        keywords = {}
     if keywords and name == "update" and not args:
         args, keywords = [Dict(dict(keywords))], {}
     if method in _WITH_KEYWORDS:

@@ -42,7 +42,10 @@ def encoded(ev: Evaluator, node: ast.Call, owner: str | bytes, args: Sequence[Va
     try:
         if not isinstance(coding, str) or codecs.lookup(coding).name not in ("utf-8", "ascii", "iso8859-1"):
             ev.fail("F408", node, f"the encoding {coding!r} is not supported", "use utf-8, ascii or latin-1")
-        return owner.encode(coding) if isinstance(owner, str) else owner.decode(coding)
+        errors = args[1] if len(args) > 1 else "strict"
+        if errors not in ("strict", "ignore", "replace", "backslashreplace"):
+            ev.fail("F408", node, f"errors={errors!r} is not supported", "use strict, ignore, replace or backslashreplace")
+        return owner.encode(coding, str(errors)) if isinstance(owner, str) else owner.decode(coding, str(errors))
     except (ValueError, LookupError) as error:
         return ev.fail("F703", node, str(error))
 
@@ -68,6 +71,16 @@ def _number_method(ev: Evaluator, node: ast.Call, owner: NumberValue, args: list
         return value_of(getattr(plain, node.func.attr)(*(known(ev, node, a, "an argument") for a in args)))
     except (TypeError, ValueError, OverflowError) as error:
         return ev.fail("F703", node, f"`.{node.func.attr}`: {error}")
+
+
+def _join_bytes(ev: Evaluator, node: ast.Call, owner: bytes, args: list[Value]) -> Value:
+    values = list(ev.iterate(node, args[0]))
+    parts = [v for v in values if isinstance(v, bytes)]
+    ev.bounded(node, sum(map(len, parts)) + len(owner) * len(values), "bytes")
+    if len(parts) < len(values):
+        other = next(v for v in values if not isinstance(v, bytes))
+        return ev.fail("F408", node, f"`.join` of bytes takes bytes, found {words(other)}")
+    return owner.join(parts)
 
 
 def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
@@ -153,11 +166,14 @@ STR: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 1, 1) for n in ("zfill", "removeprefix", "removesuffix", "partition", "rpartition", "translate")},
     **{n: (_text_method(n), 1, 2) for n in ("center", "ljust", "rjust")},
     "replace": (_text_method("replace"), 2, 3), "join": (_join, 1, 1), "format": (formats.braces, 0, 0),
-    "encode": (_encoded, 0, 1), "maketrans": (_maketrans, 1, 3),
+    "encode": (_encoded, 0, 2), "maketrans": (_maketrans, 1, 3),
 }  # fmt: skip
 BYTES: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 1, 3) for n in ("startswith", "endswith", "find", "count", "index")},
-    "hex": (_text_method("hex"), 0, 2), "decode": (_encoded, 0, 1),
+    **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "split")},
+    **{n: (_text_method(n), 0, 0) for n in ("upper", "lower")},
+    "replace": (_text_method("replace"), 2, 3), "join": (_join_bytes, 1, 1),
+    "hex": (_text_method("hex"), 0, 2), "decode": (_encoded, 0, 2),
 }  # fmt: skip
 NUMBER: Mapping[str, tuple[_Method, int, int]] = {
     **dict.fromkeys(("bit_length", "bit_count", "is_integer", "as_integer_ratio", "conjugate", "hex"), (_number_method, 0, 0)),

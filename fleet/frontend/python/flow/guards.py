@@ -82,6 +82,11 @@ def _enter(ev: Evaluator, item: ast.withitem, call: ast.Call, path: str) -> None
         set_options(ev, call, args, keywords)
         ev.unprinted = call
         return
+    unheeded(ev, call, args, keywords)
+
+
+def unheeded(ev: Evaluator, call: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """`np.errstate(...)`: warnings change nothing. SourceError F506 for errors that NumPy would raise."""
     for name, value in keywords.items():
         if name not in _ERRORS:
             ev.fail("F506", call, f"np.errstate with `{name}=` is not supported", f"its arguments are {', '.join(_ERRORS)}")

@@ -32,7 +32,7 @@ class _Refused(argparse.ArgumentParser):
 def _made(_ev: Evaluator, _node: ast.Call, _args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
     parser = ObjectInstance(Class("ArgumentParser"))
     parser.attributes[_CALLS] = List([])
-    for name in ("add_argument", "parse_args", "set_defaults", "add_argument_group"):
+    for name in ("add_argument", "parse_args", "set_defaults", "add_argument_group", "add_mutually_exclusive_group"):
         parser.attributes[name] = Partial(Library(f"{_PARSER}.{name}"), (parser,))
     return parser
 
@@ -114,11 +114,17 @@ def _declare(
         ev.fail("F703", node, f"add_argument: {error}")
 
 
+FORMATTERS: Mapping[str, Value] = {
+    f"argparse.{n}HelpFormatter": Library(f"argparse.{n}HelpFormatter")
+    for n in ("", "ArgumentDefaults", "RawDescription", "RawText", "MetavarType")
+}
+"""Classes that say how help is shown, which is never."""
 CALLS = {
     _PARSER: _made,
     f"{_PARSER}.add_argument": _add,
     f"{_PARSER}.set_defaults": _set_defaults,
     f"{_PARSER}.add_argument_group": _group,
+    f"{_PARSER}.add_mutually_exclusive_group": _group,
     f"{_PARSER}.parse_args": _parse,
 }
 """Function -> what it does."""

@@ -15,9 +15,22 @@ import numpy as np
 
 from fleet.frontend.python.builtins.ordering import ordered
 from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.operators import compared
+from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import check_size, known, value_of
-from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.values import (
+    NOT_IMPLEMENTED,
+    Class,
+    Dict,
+    Library,
+    List,
+    NumberValue,
+    ObjectInstance,
+    Partial,
+    TracedArray,
+    Value,
+)
 from fleet.frontend.reading.wording import words
 
 
@@ -102,6 +115,40 @@ def _plain(function: Callable[..., object], path: str) -> Callable[..., Value]:
     return run
 
 
+def _by_comparison(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    """`functools.cmp_to_key(f)`: a function that makes a key, whose order `f` gives."""
+    if len(args) != 1:
+        ev.fail("F208", node, "cmp_to_key takes a function")
+    path = "functools.cmp_to_key.compared"
+    names: dict[str, Value] = {f"__{n}__": Partial(Library(path), (args[0], n), binds=True) for n in _SIGNS}
+    return Partial(Library("functools.cmp_to_key.made"), (Class("K", names=names),))
+
+
+def _sort_key(_ev: Evaluator, _node: ast.Call, args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    kind, value = args
+    assert isinstance(kind, Class)
+    return ObjectInstance(kind, {"obj": value})
+
+
+def _compared(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    """`K(a) < K(b)`: what the function says of what they hold. args: it, the comparison's name, the two."""
+    function, name, *sides = args
+    held = [s.attributes["obj"] for s in sides if isinstance(s, ObjectInstance)]
+    if len(held) != 2:
+        return NOT_IMPLEMENTED
+    place = expression_at(node)
+    return compared(
+        ev,
+        ast.copy_location(ast.Compare(place, [_SIGNS[str(name)]], [place]), node),
+        _SIGNS[str(name)],
+        ev.call(node, function, held, {}),
+        NumberValue(0),
+    )
+
+
+_SIGNS: Mapping[str, ast.cmpop] = {"lt": ast.Lt(), "gt": ast.Gt(), "le": ast.LtE(), "ge": ast.GtE(), "eq": ast.Eq()}
+
+
 _MOST = 1 << 16
 _PLAIN: Mapping[str, Callable[..., Any]] = {
     "json.loads": json.loads,
@@ -112,6 +159,9 @@ _BISECT = "bisect bisect_left bisect_right insort insort_left insort_right"
 _STATISTICS = """mean fmean median median_low median_high mode multimode stdev pstdev variance pvariance quantiles harmonic_mean
     geometric_mean correlation covariance"""
 CALLS: Mapping[str, Callable[..., Value]] = {
+    "functools.cmp_to_key": _by_comparison,
+    "functools.cmp_to_key.made": _sort_key,
+    "functools.cmp_to_key.compared": _compared,
     **{f"bisect.{n}": _found(n) for n in _BISECT.split()},
     "json.dumps": _dumps,
     **{path: _plain(function, path) for path, function in _PLAIN.items()},

@@ -77,6 +77,7 @@ CALLS: Mapping[str, Callable[..., Value]] = {
 _LETTERS = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace printable"
 CONSTANTS: Mapping[str, Value] = {
     **{f"string.{n}": getattr(string, n) for n in _LETTERS.split()},
+    **arguments.FORMATTERS,
     "typing.TYPE_CHECKING": NumberValue(False),
     "sys.maxsize": NumberValue(sys.maxsize),
     **{f"sys.{n}": Library(f"sys.{n}") for n in ("stdout", "stderr")},

@@ -72,6 +72,31 @@ def classifier(folder: Path) -> Compiled:
     return Compiled("classifier.onnx", model.program, model.inputs)
 
 
+LOOP = """import numpy as np
+
+
+def forward(x: "float32[4, 64]", w: "float32[64, 64]", n: "int64"):
+    x = np.maximum(x @ w, 0)
+    i = 0
+    while i < n:
+        x = x * 0.75 + 0.125
+        if x.sum() > 0:
+            x = x - 0.25
+        i = i + 1
+    return x @ w
+"""
+
+
+def loop(folder: Path) -> Compiled:
+    """A loop between what the device computes: the run decides its rounds, on the host."""
+    (source := folder / "loop.py").write_text(LOOP)
+    rng = np.random.default_rng(0)
+    np.savez(folder / "w.npz", w=(rng.standard_normal((64, 64)) / 8).astype(np.float32))
+    np.savez(folder / "x.npz", x=rng.standard_normal((4, 64)).astype(np.float32), n=np.array(3))
+    model = load_model(f"{source}:forward", folder / "w.npz", folder / "x.npz", 0, None)
+    return Compiled(f"{source}:forward", model.program, model.inputs)
+
+
 @pytest.mark.parametrize(
     ("model", "device", "lowering", "memory"),
     [
@@ -81,6 +106,7 @@ def classifier(folder: Path) -> Compiled:
         (encoder, "hbm_small", {}, "timed"),
         (classifier, "hbm_small", {"issue": "aux"}, "ideal"),
         (classifier, "vgemm_small", {"issue": "aux"}, "ideal"),
+        (loop, "hbm_small", {}, "ideal"),
     ],
 )
 def test_a_model_as_a_program(

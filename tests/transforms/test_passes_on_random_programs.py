@@ -13,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from same_results import assert_close
 
 from fleet.frontend.source import load
 from fleet.ir.program import Program
+from fleet.transforms.edit import Edit
 from fleet.transforms.passes import find_pass, pass_names
 from fleet.transforms.pipeline import PIPELINES, Pipeline, pipeline
+from fleet.transforms.products.widen_heads import widen_heads
 from fleet.verify.bisect import bisect_pass
 
 SOFTMAX = "e = np.exp(x - x.max(-1, keepdims=True))\n    x = e / e.sum(-1, keepdims=True)"
@@ -46,7 +49,7 @@ STATEMENTS = (
     "unused = np.exp(x @ w0)",
     "x = np.stack([x, first]).sum(0)",
 )
-WEIGHTS = {"w0": (8, 8), "w1": (8, 8), "wq": (8, 24), "b0": (8,), "b1": (8,), "c": (4, 4), "s": (4, 4)}
+WEIGHTS = {"w0": (8, 8), "w1": (8, 8), "w2": (8, 8), "wq": (8, 24), "b0": (8,), "b1": (8,), "c": (4, 4), "s": (4, 4)}
 DECLARED = ", ".join(f'{name}: "float32{list(shape)}"' for name, shape in {"x": (4, 8), **WEIGHTS}.items())
 SEEDS, LOOPS = range(24), range(5)
 IDLE = {"inline", "infer-shapes", "split-groups", "integer-products", "widen-halves"}
@@ -97,6 +100,14 @@ def source(seed: int) -> str:
     chosen[0] = STATEMENTS[seed % len(STATEMENTS)]  # each at least once
     body = "\n    ".join(["first = x", *chosen, "return x"])
     return f"import numpy as np\n\n\ndef forward({DECLARED}):\n    {body}\n"
+
+
+ATTENTION = f"q, k, v = x @ w0, x @ w1 + b0, x @ w2\n    x = q @ k.T * 0.375\n    {SOFTMAX}\n    x = (x @ v) @ w1"
+
+
+def attending(seed: int) -> str:
+    """An attention of products with weights of their own before the statements of a program."""
+    return source(seed).replace("    first = x\n", f"    first = x\n    {ATTENTION}\n")
 
 
 @cache
@@ -170,3 +181,19 @@ def test_pipelines_change_bodies_and_keep_what_they_compute(name: str, loops: li
             str(b) for op in drawn.operations() for b in op.regions
         ]
     assert changed > len(LOOPS) // 2
+
+
+def test_widened_heads_keep_what_programs_compute(tmp_path: Path) -> None:
+    """It is no pass of a pipeline: the lowering of a set runs it between two parts of one."""
+    accel = PIPELINES["accel"]
+    first = Pipeline("first", tuple(find_pass(n) for n in accel[: accel.index("raise-attention") + 1]))
+    changed = 0
+    for seed in SEEDS:
+        (path := tmp_path / f"attention_{seed}.py").write_text(attending(seed))
+        given = first.run(load(f"{path}:forward", arrays(), X))[0]
+        after = widen_heads(given, (16, 64))
+        after.module.verify()
+        Edit(after).check()
+        assert_close(given, after, seed=seed)
+        changed += after is not given
+    assert changed > len(SEEDS) // 2

@@ -26,7 +26,7 @@ from fleet.transforms.graph.rewriting import GraphCopy
 
 
 @dataclass(frozen=True)
-class Windows:
+class ConvolvedGraph:
     """The new graph, with its types. made: names of the convolutions; fates: as in `fuse.Fused`."""
 
     graph: Node
@@ -34,7 +34,7 @@ class Windows:
     fates: Mapping[str, str]
 
 
-def convolve_by_products(graph: Node, device: Device) -> Windows:
+def convolve_by_products(graph: Node, device: Device) -> ConvolvedGraph:
     """Makes products of convolutions. graph: as `infer_type` gives it; it is not touched.
 
     Raises:
@@ -42,11 +42,11 @@ def convolve_by_products(graph: Node, device: Device) -> Windows:
             whose weights are a file, or of which a window sees padding alone.
     """
     if not any(isinstance(node, Conv2dCall) for node in post_order(graph)):
-        return Windows(graph, (), {})
+        return ConvolvedGraph(graph, (), {})
     copy = GraphCopy(graph)
     pattern = _Convolution(copy)
     root = copy.rewrite(pattern)
-    return Windows(infer_type(root, device), tuple(pattern.made), copy.fates.fates)
+    return ConvolvedGraph(infer_type(root, device), tuple(pattern.made), copy.fates.fates)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Duration(click.ParamType):
     def __init__(self, *, zero: bool = False) -> None:
         self.zero = zero
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the seconds. Fails if the value is not a duration, is infinite or negative, or 0 without `zero`."""
         if isinstance(value, float):
             return value
@@ -84,7 +84,7 @@ class CompletedText(click.ParamType):
     def __init__(self, listed: Callable[[], list[str]], *, several: bool = False) -> None:
         self._listed, self._several = listed, several
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the text unchanged: the command reports what is wrong with it."""
         return str(value)
 
@@ -229,13 +229,13 @@ def _note_json(context: click.Context, _: click.Parameter, value: bool) -> None:
     context.meta[_JSON] = value
 
 
-def _enveloped(callback: Callable[..., Any] | None, words: str) -> Callable[..., Any] | None:
+def _enveloped(callback: Callable[..., object] | None, words: str) -> Callable[..., Any] | None:
     """Wrap a command without JSON of its own: collect its lines, exit code and error in one object."""
     if callback is None:
         return None
 
     @wraps(callback)
-    def run(*arguments: Any, **named: Any) -> Any:
+    def run(*arguments: object, **named: object) -> Any:
         context = click.get_current_context()
         if not context.meta.get(_JSON):
             return callback(*arguments, **named)

@@ -40,7 +40,13 @@ def onnx_options(function: _F) -> _F:
 
     @wraps(function)
     def chosen(
-        *args: Any, model: str, first: Sequence[str], last: Sequence[str], known: Sequence[str], dims: Sequence[str], **rest: Any
+        *args: object,
+        model: str,
+        first: Sequence[str],
+        last: Sequence[str],
+        known: Sequence[str],
+        dims: Sequence[str],
+        **rest: object,
     ) -> Any:
         from fleet.frontend.onnx.choice import with_choice
 

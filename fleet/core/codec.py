@@ -111,7 +111,7 @@ class _MisfitError(Exception):
 
 
 @cache
-def _reader(hint: Any) -> _Read:
+def _reader(hint: object) -> _Read:
     """Return the function that reads values of a type hint. A dataclass's is made when it is first called: it may hold itself."""
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any or {bool, int, float, str} <= {*args}:  # the latter is Json

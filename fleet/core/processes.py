@@ -121,7 +121,7 @@ class Child(subprocess.Popen[Any]):
         self._end.close()
         self._supervisor.wait()
 
-    def __del__(self, *arguments: Any, **keywords: Any) -> None:
+    def __del__(self, *arguments: object, **keywords: object) -> None:
         """Whoever forgets it ends it: the pipe is closed, also where `subprocess` keeps the rest until it is reaped."""
         if hasattr(self, "_end"):
             self._end.close()

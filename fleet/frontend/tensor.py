@@ -46,7 +46,7 @@ class Tensor:
         return self._data
 
     @data.setter
-    def data(self, data: Any) -> None:
+    def data(self, data: object) -> None:
         """Takes an array of NumPy, or of another library that shares memory on the processor (DLPack).
 
         Raises TensorDataError if shape or dtype is another one, ModelError if the object is no array.

@@ -72,7 +72,7 @@ class BundleItem(pytest.Item):
         if wrong := unexpected(bundle, outcome) or moved(bundle, outcome, str(path)):
             raise BundleFailure(f"{bundle.name} {bundle.setting.name}: {wrong}\n  {bundle.story}")
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> Any:
         """Return the reason and the command; a traceback only for a bug."""
         from fleet.errors import FleetError
 

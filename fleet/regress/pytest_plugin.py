@@ -154,7 +154,7 @@ class _FileItem(pytest.Item):
         record = {"name": name, "replay": self.replay, "model": "", "device": "", "memory": "", "kind": self.kind, **more}
         self.user_properties.extend((f"fleet_{k}", v) for k, v in record.items())
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> Any:
         """Return one line; a traceback only for a bug."""
         return str(excinfo.value) if isinstance(excinfo.value, FleetError) else super().repr_failure(excinfo)
 
@@ -277,7 +277,7 @@ class CaseItem(pytest.Item):
         """The command that repeats the run."""
         return self.run_.replay(Path.cwd())
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> Any:
         """Return the reasons and the command; a traceback only for a bug."""
         if isinstance(excinfo.value, FleetError | CaseFailure):
             return f"{excinfo.value}\nreplay: {self.replay}"

@@ -278,7 +278,9 @@ class Operation(Expr):
         return _intern(cls, op, tuple(as_expr(a) for a in args))
 
 
-def _intern(kind: type[Any], op: str, args: tuple[Expr, ...], data: Any = None, fill: Callable[[Any], None] | None = None) -> Any:
+def _intern(
+    kind: type[Any], op: str, args: tuple[Expr, ...], data: object = None, fill: Callable[[Any], None] | None = None
+) -> Any:
     key = (op, args, data)
     with _LOCK:
         found = _INTERNED.get(key)

@@ -21,12 +21,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fleet.errors import FleetError
 from fleet.ir.tables import write_page
+
+if TYPE_CHECKING:
+    import onnx
 
 _PAGE = Path("docs/onnx-operators.md")
 _SKIPPED = Path("docs/onnx-skipped.md")
@@ -64,7 +67,7 @@ def node_cases() -> Iterator[NodeCase]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = load_model_tests(kind="node")
-    single = {c.name: _single(c.model) for c in found}
+    single = {c.name: _single(c.model) for c in found if c.model is not None}
     for case in found:
         operator = single.get(case.name.split("_expanded")[0]) or single[case.name] or "several"
         sets = [([_array(a) for a in i], [_array(a) for a in o]) for i, o in case.data_sets or ()]
@@ -97,13 +100,13 @@ result is compared with the exact transform, at the test's tolerances; the store
 """
 
 
-def _single(model: Any) -> str | None:
+def _single(model: onnx.ModelProto) -> str | None:
     """Return the operator of a test with only one operator, with its domain unless it is ONNX's default; else None."""
     names = {f"{n.domain}.{n.op_type}" if n.domain else n.op_type for n in model.graph.node}
     return names.pop() if len(names) == 1 else None
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Any:
     import onnx
 
     if isinstance(value, onnx.TensorProto):

@@ -10,8 +10,13 @@ import click
 from fleet.errors import ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.run_request import RunRequest
+    from fleet.ir.program import Program
     from fleet.verify.shrink.model_cuts import CutModel
 
 
@@ -77,7 +82,7 @@ def _of_case(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions]
     return CutModel(_bound(loaded.program, loaded.inputs), dict(loaded.inputs)), run.engines, options
 
 
-def _bound(program: Any, inputs: Any) -> Any:
+def _bound(program: Program, inputs: Mapping[str, np.ndarray]) -> Program:
     from fleet.transforms.simplify.infer_shapes import bound
 
     return bound(program, inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -16,6 +16,8 @@ from fleet.errors import FleetError
 from fleet.ir.lowering_options import USUAL, LoweringOptions
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from fleet.ir.program import Program
     from fleet.transforms.passes import Pass
     from fleet.transforms.pipeline import PassHooks
@@ -124,7 +126,7 @@ def execute(request: CompileRequest) -> int:
     return 0
 
 
-def _interpret(model: str, arrays: Mapping[str, Any], names: Sequence[str]) -> int:
+def _interpret(model: str, arrays: Mapping[str, np.ndarray], names: Sequence[str]) -> int:
     """Run the source in the AST interpreter; outputs get the compiler's names."""
     import numpy as np
 

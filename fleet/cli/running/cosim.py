@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -32,9 +32,11 @@ from fleet.errors import FleetError, ModelError
 if TYPE_CHECKING:
     import numpy as np
 
+    from fleet.compare.verdict import TaskMetric
     from fleet.cosim.models.loaded import LoadedModel
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.result import CosimResult
+    from fleet.cosim.what_ran import EngineRun
     from fleet.ir.program import Program
 
 _EPILOG = """\b
@@ -105,7 +107,7 @@ class TablePrinter:
             self._line.__exit__(None, None, None)
             self._line = None
 
-    def engine(self, run: Any, task: Any) -> None:
+    def engine(self, run: EngineRun, task: TaskMetric | None) -> None:
         """Print an engine's row; for `CosimOptions.on_engine`."""
         self.done()
         if not self.quiet:
@@ -164,7 +166,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
 )
 @rtl_jobs_option
 @rtl_sample_option
-@click.option("--no-stop", is_flag=True, help="Run hardware to its end, also behind its first commit that differs.")
+@click.option("--no-stop", is_flag=True, help="Run hardware to its end, even after its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="Verdict and figures as JSON on standard output, nothing else.")
 def command(
     model: str,

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,7 @@ from fleet.llm.config import PRESETS
 
 if TYPE_CHECKING:
     from fleet.cosim.generation import GenerationResult, TokenRow
+    from fleet.llm.generate import GenerationWatch
     from fleet.llm.sessions.session import TokenStep
 
 _EPILOG = """\b
@@ -48,10 +49,10 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--engines", default="vm,iss", show_default=True, help="Comma-separated: vm, iss, rtl, riscv.")
 @click.option("--device", help="Device for iss and rtl (`fleet devices` lists them).")
 @click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles], stall[:seed] or timed[:seed].")
-@click.option("--tokens", type=click.IntRange(min=1), default=16, show_default=True, help="Most tokens to generate.")
+@click.option("--tokens", type=click.IntRange(min=1), default=16, show_default=True, help="Maximum number of tokens to generate.")
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="0 is greedy.")
-@click.option("--top-k", type=int, default=0, show_default=True, help="Only so many of the likeliest tokens; 0 for all.")
-@click.option("--top-p", type=float, default=1.0, show_default=True, help="Only tokens that together have this probability.")
+@click.option("--top-k", type=int, default=0, show_default=True, help="Draw from this many of the likeliest tokens; 0: all.")
+@click.option("--top-p", type=float, default=1.0, show_default=True, help="Likeliest tokens of this total probability.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of sampling and memory.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), default="64", show_default=True,
               help="Inputs that share one weight scale.")  # fmt: skip
@@ -64,7 +65,9 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 )  # fmt: skip
 @click.option("--sequence", type=click.Choice(["short", "classic"]), default="short", show_default=True,
               help="14 instructions a block with short-lived tensors on chip, or the 17 of the published compiler.")  # fmt: skip
-@click.option("--chunk", type=click.IntRange(min=1), default=32, show_default=True, help="Most tokens of a step of the prompt.")
+@click.option(
+    "--chunk", type=click.IntRange(min=1), default=32, show_default=True, help="Maximum number of prompt tokens per step."
+)
 @click.option("--positions", type=click.IntRange(min=2), default=512, show_default=True, help="Slots of the KV cache.")
 @riscv_options
 @click.option("--perplexity", type=click.IntRange(min=0), default=0, show_default=True,
@@ -74,7 +77,7 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
 @rtl_jobs_option
 @rtl_sample_option
-@click.option("--no-stop", is_flag=True, help="Run a step of rtl to its end, also behind its first commit that differs.")
+@click.option("--no-stop", is_flag=True, help="Run a step of rtl to its end, even after its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str | None, shape: str | None, prompt: str | None, engines: str, device: str | None, memory: str, tokens: int,
@@ -149,7 +152,7 @@ class _Told:
         self._head = False
         self._clock = 0.0
 
-    def watch(self) -> Any:
+    def watch(self) -> GenerationWatch:
         """Return the callbacks of the run."""
         from fleet.llm.generate import GenerationWatch
 

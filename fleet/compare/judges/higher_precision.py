@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
@@ -54,7 +54,7 @@ def evaluate(
     Raises:
         FleetError: an operation cannot be computed in `dtype`.
     """
-    values: dict[SSAValue, Any] = {}
+    values: dict[SSAValue, Array] = {}
     operations = list(program.operations())
     left = Counter(v for op in operations for v in op.operands)
     kept: dict[str, Array] = {}
@@ -86,7 +86,7 @@ def _prepare(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
     return lambda operands: compute([_taken(op, v, np.asarray(x), dtype) for v, x in zip(op.operands, operands, strict=True)])
 
 
-def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Any], value: SSAValue) -> Any:
+def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Array], value: SSAValue) -> Array:
     return arguments[program.arguments[value.index].name] if isinstance(value, BlockArgument) else values[value]
 
 

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr, f64, i1, i32, i64
@@ -121,7 +120,7 @@ class Builder:
         number.ssa = value
         self._note(lambda: setattr(number, "ssa", None))
 
-    def emit(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> SSAValue:
+    def emit(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: object) -> SSAValue:
         """One operation on values of the IR; its result."""
         try:
             op = make(name, operands, **attributes)
@@ -132,7 +131,7 @@ class Builder:
                 raise failed from refusal(name, [v.type for v in operands], attributes)
         return self.append(node, op).results[0]
 
-    def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> TracedArray:
+    def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: object) -> TracedArray:
         """As `emit`, for results that are arrays."""
         return TracedArray(self.emit(node, name, operands, **attributes))
 

@@ -217,7 +217,7 @@ def _trimmed(ev: Evaluator, node: ast.expr, value: Value, trim: Value) -> Value:
     return List(value.items[first if "f" in sides else 0 : last if "b" in sides else None])
 
 
-def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[Any]) -> Any:
+def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[object]) -> Any:
     """Return NumPy's result for known values. Raises SourceError F703 with NumPy's exception."""
     try:
         return found.run(arrays)
@@ -225,7 +225,7 @@ def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[Any
         return ev.fail("F703", node, f"{found.function}: {error}")
 
 
-def decided(found: LibraryCall, arrays: Sequence[Any]) -> Any:
+def decided(found: LibraryCall, arrays: Sequence[object]) -> Any:
     """Return the result of a call whose type these values decide; None if NumPy refuses them or returns no array."""
     try:
         found.check(len(arrays))
@@ -270,7 +270,7 @@ def _leaves(structure: Any) -> Iterator[ResultLeaf]:
             yield from _leaves(part)
 
 
-def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
+def _made(ev: Evaluator, node: ast.expr, value: object) -> Value:
     """Return the result of a call while the source is read."""
     if isinstance(value, tuple | list):
         parts = [_made(ev, node, v) for v in value]  # pyright: ignore[reportUnknownVariableType]
@@ -292,7 +292,7 @@ def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[TracedArr
     return as_tuple(parts, structure)
 
 
-def as_tuple(parts: Sequence[Value], like: Any) -> Value:
+def as_tuple(parts: Sequence[Value], like: object) -> Value:
     """A tuple, or a named one with the fields of NumPy's."""
     names = getattr(like, "_fields", None)
     if names is None:

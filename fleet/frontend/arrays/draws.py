@@ -268,7 +268,7 @@ def _parameter(ev: Evaluator, node: ast.Call, name: str, parameter: str, value: 
     return _nested(array.tolist())
 
 
-def _nested(plain: Any) -> Any:
+def _nested(plain: object) -> Any:
     return tuple(_nested(p) for p in plain) if isinstance(plain, list) else plain  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -292,7 +292,7 @@ def _shape(ev: Evaluator, node: ast.Call, name: str, options: dict[str, Any], sh
     return shape
 
 
-def _bounds(ev: Evaluator, node: ast.Call, name: str, plain: list[Any], options: Mapping[str, Any], dtype: np.dtype) -> None:
+def _bounds(ev: Evaluator, node: ast.Call, name: str, plain: list[Any], options: Mapping[str, object], dtype: np.dtype) -> None:
     """SourceError F402 or F403 for arguments that NumPy refuses, found by drawing zero elements."""
     several = any(isinstance(v, tuple) for k, v in options.items() if k != "size")
     small = (

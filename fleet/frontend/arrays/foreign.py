@@ -196,7 +196,7 @@ def _taken(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return ... if value is ELLIPSIS else known(ev, node, value, "what meets text or objects in an array")
 
 
-def value(ev: Evaluator, node: ast.AST, found: Any, *, shared: bool = False) -> Value:
+def value(ev: Evaluator, node: ast.AST, found: object, *, shared: bool = False) -> Value:
     """Return a result of NumPy as a value of the source. shared: it is part of an array that stays."""
     match found:
         case np.ma.MaskedArray():
@@ -227,7 +227,7 @@ def value(ev: Evaluator, node: ast.AST, found: Any, *, shared: bool = False) -> 
             )
 
 
-def _run(ev: Evaluator, node: ast.AST, function: Callable[..., Any], *args: Any, **keywords: Any) -> Value:
+def _run(ev: Evaluator, node: ast.AST, function: Callable[..., object], *args: object, **keywords: object) -> Value:
     """Call NumPy. SourceError F703 with what it raises."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -258,7 +258,7 @@ class _Room:
     width: int
 
 
-def _width(element: Any) -> int:
+def _width(element: object) -> int:
     match element:
         case str():
             return len(element)
@@ -270,7 +270,7 @@ def _width(element: Any) -> int:
             return 8
 
 
-def _room(plain: Any) -> _Room:
+def _room(plain: object) -> _Room:
     match plain:
         case np.ndarray() if plain.dtype.kind == "O":
             return _Room(plain.size, max(map(_width, plain.ravel().tolist()), default=0))
@@ -283,18 +283,18 @@ def _room(plain: Any) -> _Room:
             return _Room(1, _width(plain))
 
 
-def _most(plain: Any) -> int:
+def _most(plain: object) -> int:
     """The largest whole number that a value names."""
     numbers = np.asarray(plain, object).ravel().tolist()
     return max((abs(int(n)) for n in numbers if isinstance(n, int | np.integer)), default=0)
 
 
-def _total(plain: Any) -> int:
+def _total(plain: object) -> int:
     numbers = np.asarray(plain, object).ravel().tolist()
     return math.prod(max(int(n), 0) for n in numbers if isinstance(n, int | np.integer))
 
 
-def _met(given: Sequence[Any]) -> int:
+def _met(given: Sequence[object]) -> int:
     """Elements of what arrays that meet element by element give."""
     try:
         return math.prod(np.broadcast_shapes(*(np.shape(a) for a in given if isinstance(a, np.ndarray | list))))
@@ -302,7 +302,7 @@ def _met(given: Sequence[Any]) -> int:
         return 0  # NumPy says so itself
 
 
-def _objects(given: Sequence[Any]) -> bool:
+def _objects(given: Sequence[object]) -> bool:
     return any(isinstance(a, np.ndarray) and a.dtype.kind == "O" for a in given)
 
 
@@ -317,7 +317,7 @@ def _check_room(ev: Evaluator, node: ast.AST, count: int, width: int, *, numbers
         ev.fail("F603", node, what, f"at most {_MOST_TEXT:,} characters together are possible")
 
 
-def _check_made(ev: Evaluator, node: ast.AST, name: str, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+def _check_made(ev: Evaluator, node: ast.AST, name: str, given: Sequence[object], named: Mapping[str, object]) -> None:
     """Bound what a function of NumPy makes of its arguments."""
     everything = [*given, *named.values()]
     rooms = [_room(g) for g in everything]
@@ -354,7 +354,7 @@ def _check_made(ev: Evaluator, node: ast.AST, name: str, given: Sequence[Any], n
     _check_room(ev, node, count, width)
 
 
-def _check_reduced(ev: Evaluator, node: ast.AST, name: str, given: Sequence[Any]) -> None:
+def _check_reduced(ev: Evaluator, node: ast.AST, name: str, given: Sequence[object]) -> None:
     """Bound a sum or product of objects: whole numbers have no end, and texts and lists are joined."""
     for array in given:
         if not isinstance(array, np.ndarray) or array.dtype.kind != "O":
@@ -368,7 +368,7 @@ def _check_reduced(ev: Evaluator, node: ast.AST, name: str, given: Sequence[Any]
             _check_room(ev, node, array.size, together)  # each step copies what came before
 
 
-def _check_objects(ev: Evaluator, node: ast.AST, op: str, lhs: Any, rhs: Any) -> None:
+def _check_objects(ev: Evaluator, node: ast.AST, op: str, lhs: object, rhs: object) -> None:
     """Bound an operator: what it makes is as large as both sides together allow."""
     count, a, b = _met([lhs, rhs]), _room(lhs).width, _room(rhs).width
     if not _objects([lhs, rhs]) or op not in _GROWS:

@@ -145,7 +145,7 @@ class KnownValues:
             return self._steps < _MAX_STEPS and all(_small(t) for t in _parts(value))
         return _is_computed(op) and _small(value.type)
 
-    def _computed(self, op: FleetOp, value: SSAValue, values: Sequence[Any]) -> Any:
+    def _computed(self, op: FleetOp, value: SSAValue, values: Sequence[object]) -> Any:
         try:
             return self._bodies(op, values) if isinstance(op, RegionOp) else self._one(op)(values)
         except (ArithmeticError, ValueError, LookupError, TypeError, NotImplementedError, ModelError, _TooMany):
@@ -177,11 +177,11 @@ class KnownValues:
 
         return compute
 
-    def _bodies(self, op: RegionOp, values: Sequence[Any]) -> tuple[Any, ...]:
+    def _bodies(self, op: RegionOp, values: Sequence[object]) -> tuple[Any, ...]:
         """Return the results of a decision or loop, without its prints."""
         bodies: dict[Block, Callable[[Sequence[Any]], Sequence[Any]]] = {}
 
-        def run(block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
+        def run(block: Block, arguments: Sequence[object]) -> Sequence[Any]:
             if block not in bodies:
                 bodies[block] = self._body(block)
             return bodies[block](arguments)
@@ -202,7 +202,7 @@ class KnownValues:
         assert isinstance(last, YieldOp)
         given = [places[v] for v in last.operands]
 
-        def run(arguments: Sequence[Any]) -> Sequence[Any]:
+        def run(arguments: Sequence[object]) -> Sequence[Any]:
             self._steps += len(steps) + 1
             if self._steps > _MAX_STEPS or self._work > _MAX_WORK:
                 raise _TooMany
@@ -235,7 +235,7 @@ def _parts(value: SSAValue) -> Sequence[Attribute]:
 def _by_record(op: FleetOp) -> Callable[..., Any]:
     tensors, attributes = [is_tensor(v.type) for v in op.operands], attributes_of(op)
 
-    def call(*arrays: Any) -> Any:
+    def call(*arrays: object) -> Any:
         values = [a if tensor else np.asarray(a).item() for a, tensor in zip(arrays, tensors, strict=True)]
         with np.errstate(all="ignore"):
             return type(op).compute(values, attributes)

@@ -25,7 +25,7 @@ class Input(ObjectSnapshot):
     name: str
     scalar: bool
 
-    def holds(self, now: Any) -> bool:
+    def holds(self, now: object) -> bool:
         """Inputs are not watched: they are given anew."""
         return True
 
@@ -45,7 +45,7 @@ class Given:
     tree: Callable[[], dict[str, ObjectSnapshot]]
 
 
-def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
+def given(where: str, names: Sequence[str], values: Sequence[object]) -> Given:
     """Take the arguments of a call apart. Raises ModelError if one of them cannot be an argument."""
     inputs: dict[str, np.ndarray] = {}
     keys: list[Hashable] = []

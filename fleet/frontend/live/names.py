@@ -91,7 +91,7 @@ class LiveEvaluator(Evaluator):
         self.imports.texts.setdefault(frame, file.source)
         return frame
 
-    def _names(self, names: Mapping[str, Any], called: str) -> CallFrame:
+    def _names(self, names: Mapping[str, object], called: str) -> CallFrame:
         """The frame of a module's names."""
         if id(names) not in self._modules:
             frame = self._modules[id(names)] = CallFrame(called, 1, Scope())
@@ -221,7 +221,7 @@ class LiveEvaluator(Evaluator):
         self._held.append((node, made, list(made.items.items())))
         return made
 
-    def _dict_key(self, node: ast.AST, key: Any) -> Any:
+    def _dict_key(self, node: ast.AST, key: object) -> Any:
         if not _plain_key(key):
             hint = "keys are numbers, strings and tuples of them"
             self.fail("F408", node, f"an object of type {type(key).__name__} cannot be a dict's key here", hint)
@@ -270,15 +270,15 @@ class LiveEvaluator(Evaluator):
         return self.fail("F408", node, f"{what} is an object of type {kind}, which cannot be compiled", hint)
 
 
-def _plain_key(key: Any) -> bool:
+def _plain_key(key: object) -> bool:
     return key is None or type(key) in (bool, int, float, str) or (type(key) is tuple and all(_plain_key(k) for k in key))
 
 
-def _is(a: Any, b: Any) -> bool:
+def _is(a: object, b: object) -> bool:
     return a is b or (isinstance(a, tuple) and isinstance(b, tuple) and a[0] == b[0] and a[1] is b[1])
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """Return a key of a library's function: a bound method is made anew at every access."""
     owner = getattr(value, "__self__", None)
     if isinstance(value, BuiltinFunctionType) and not isinstance(owner, ModuleType | None):

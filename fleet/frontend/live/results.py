@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class ReturnedValue(ABC):
     """A returned value without its arrays."""
 
     @abstractmethod
-    def build(self, outputs: Outputs) -> Any:
+    def build(self, outputs: Outputs) -> object:
         """Build Python's result from the outputs of a run."""
 
 
@@ -29,7 +29,7 @@ class OutputLeaf(ReturnedValue):
     name: str
     scalar: bool
 
-    def build(self, outputs: Outputs) -> Any:
+    def build(self, outputs: Outputs) -> object:
         """The output itself."""
         found = outputs[self.name]
         return found[()] if self.scalar else found
@@ -41,7 +41,7 @@ class NumberLeaf(ReturnedValue):
 
     name: str
 
-    def build(self, outputs: Outputs) -> Any:
+    def build(self, outputs: Outputs) -> object:
         """The output as a bool, int or float."""
         return outputs[self.name].item()
 
@@ -50,9 +50,9 @@ class NumberLeaf(ReturnedValue):
 class KnownResult(ReturnedValue):
     """A number, string or None that is known without a run."""
 
-    value: Any
+    value: object
 
-    def build(self, outputs: Outputs) -> Any:
+    def build(self, outputs: Outputs) -> object:
         """The value itself."""
         return self.value
 
@@ -62,10 +62,10 @@ class ResultGroup(ReturnedValue):
     """A tuple, list or dict."""
 
     kind: type
-    keys: tuple[Any, ...]
+    keys: tuple[object, ...]
     parts: tuple[ReturnedValue, ...]
 
-    def build(self, outputs: Outputs) -> Any:
+    def build(self, outputs: Outputs) -> object:
         """The container of the parts' values."""
         values = [part.build(outputs) for part in self.parts]
         return dict(zip(self.keys, values, strict=True)) if self.kind is dict else self.kind(values)

@@ -30,7 +30,7 @@ class ObjectSnapshot(ABC):
     """The contents of an object at one moment."""
 
     @abstractmethod
-    def holds(self, now: Any) -> bool:
+    def holds(self, now: object) -> bool:
         """True if `now` would be compiled to the same."""
 
 
@@ -40,7 +40,7 @@ class WatchedAtom(ObjectSnapshot):
 
     value: Any
 
-    def holds(self, now: Any) -> bool:
+    def holds(self, now: object) -> bool:
         """The same object, or an equal one of the same type, bit for bit."""
         if now is self.value:
             return True
@@ -58,7 +58,7 @@ class WatchedArray(ObjectSnapshot):
     array: np.ndarray
     frozen: np.ndarray | None
 
-    def holds(self, now: Any) -> bool:
+    def holds(self, now: object) -> bool:
         """An array of equal shape, dtype and bytes."""
         if now is self.frozen:
             return True
@@ -103,7 +103,7 @@ class Live(ObjectSnapshot):
         return given.keys() == self.defaults.keys() and all(s.holds(given[n]) for n, s in self.defaults.items())
 
 
-def unwrapped(value: Any) -> Any:
+def unwrapped(value: object) -> Any:
     """The Python function behind one that is to be compiled."""
     return value.python if isinstance(value, Traceable) else value
 

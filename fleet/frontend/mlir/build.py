@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,7 @@ class MlirBuild:
         """Return an array that is known now."""
         return MlirArray(np.asarray(value, dtype), None)
 
-    def refuse(self, what: str, hint: str | None = None) -> Any:
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
         """Raise ModelError at the operation of the text."""
         self.text.refuse(self.at, what, hint)
 

@@ -225,7 +225,7 @@ def _dims(expression: AffineExpr) -> set[int]:
     return _dims(both.lhs) | _dims(both.rhs)
 
 
-def _evaluated(expression: AffineExpr, place: Mapping[int, Any]) -> Any:
+def _evaluated(expression: AffineExpr, place: Mapping[int, object]) -> Any:
     if isinstance(expression, AffineDimExpr):
         return place[expression.position]
     if isinstance(expression, AffineConstantExpr):

@@ -142,6 +142,6 @@ def _line_numbers(text: str) -> Callable[[int], int]:
     return lambda position: bisect_right(starts, position)
 
 
-def _last_line(error: Any) -> str:
+def _last_line(error: object) -> str:
     lines = str(error).strip().splitlines() or [""]
     return lines[-1].strip()

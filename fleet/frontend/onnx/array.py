@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.ir import SSAValue
 
 from fleet.frontend.onnx.narrow import Narrow
@@ -19,7 +20,7 @@ from fleet.ir.types import numpy_dtype, shape_of
 class Maker(Protocol):
     """What arrays ask of the program in the making (`Build`)."""
 
-    def emit(self, name: str, operands: Sequence[OnnxArray], **attributes: Any) -> OnnxArray:
+    def emit(self, name: str, operands: Sequence[OnnxArray], **attributes: object) -> OnnxArray:
         """One operation; computed now if all of its operands are known and small. Raises ModelError at the node."""
         ...
 
@@ -154,7 +155,7 @@ class OnnxArray:
 
     # ---- movement
 
-    def astype(self, dtype: Any) -> OnnxArray:
+    def astype(self, dtype: npt.DTypeLike) -> OnnxArray:
         """`x.astype(dtype)`; itself where it has it."""
         dtype = np.dtype(dtype)
         return self if self.dtype == dtype else self.build.emit("cast", [self], dtype=dtype)
@@ -255,7 +256,7 @@ def binary(name: str, a: OnnxArray | float, b: OnnxArray | float) -> OnnxArray:
     return a.build.emit(name, [a, b])
 
 
-def unary(name: str, a: OnnxArray, **attributes: Any) -> OnnxArray:
+def unary(name: str, a: OnnxArray, **attributes: object) -> OnnxArray:
     """An operation of one operand."""
     return a.build.emit(name, [a], **attributes)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeAlias, TypeVar, cast
+from typing import NoReturn, TypeAlias, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.build import Build
@@ -129,7 +130,7 @@ class NodeCall:
         if math.prod(sizes) > MAX_MADE:
             self.refuse(f"needs an array of {' x '.join(map(str, sizes))} elements beside its inputs, at most {MAX_MADE} are made")
 
-    def constant(self, value: Any, dtype: Any = None) -> OnnxArray:
+    def constant(self, value: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> OnnxArray:
         """A known array."""
         return self.build.known(np.asarray(value, dtype))
 

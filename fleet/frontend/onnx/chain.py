@@ -68,7 +68,7 @@ class OnnxChain:
         return held[self._value] if self._value in held else self._arguments[self._value]
 
 
-def _computed(op: FleetOp, operands: Sequence[Any]) -> Any:
+def _computed(op: FleetOp, operands: Sequence[object]) -> Any:
     """One operation; one that NumPy has no call for by the operations that it is made of."""
     try:
         return compute(op, operands)

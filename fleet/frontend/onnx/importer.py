@@ -279,7 +279,7 @@ def _shapes(values: Sequence[NodeValue]) -> str:
     return f"they are {', '.join(words) or 'none'}"
 
 
-def _attribute(name: str, value: Any) -> onnx.AttributeProto:
+def _attribute(name: str, value: object) -> onnx.AttributeProto:
     return helper.make_attribute(name, onnx.numpy_helper.from_array(value) if isinstance(value, np.ndarray) else value)
 
 
@@ -290,7 +290,7 @@ def _plain(attribute: onnx.AttributeProto) -> Any:
     return list(found) if isinstance(found, list | tuple) else found
 
 
-def _bound(node: OnnxNode, attributes: Mapping[str, Any], caller: OnnxNode) -> OnnxNode:
+def _bound(node: OnnxNode, attributes: Mapping[str, object], caller: OnnxNode) -> OnnxNode:
     """A function's node with the caller's attributes for those that it refers to."""
     found = {n: attributes[r] for n, r in node.references.items() if r in attributes}
     where = f"{caller.where}: {node.where.rpartition(':')[2]}"

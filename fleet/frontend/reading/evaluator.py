@@ -29,7 +29,7 @@ from fleet.frontend.reading.findings import Findings, Poisoned
 from fleet.frontend.reading.imported import ImportedModules
 from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.rounds import RoundDraws
-from fleet.frontend.reading.scopes import Scope, scope_of
+from fleet.frontend.reading.scopes import Scope, ScopeNode, scope_of
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
@@ -320,7 +320,7 @@ class Evaluator(Findings):
 
     # ---- frames
 
-    def scope(self, node: Any) -> Scope:
+    def scope(self, node: ScopeNode) -> Scope:
         """The scope of a function, comprehension or module."""
         if node not in self._scopes:
             self._scopes[node] = scope_of(node)

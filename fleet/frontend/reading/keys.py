@@ -16,7 +16,7 @@ from fleet.frontend.reading.wording import words
 class RecordKey:
     """An object of a frozen dataclass as a key: equal to others of its class with equal fields, and hashed as Python hashes it."""
 
-    def __init__(self, owner: ObjectInstance, fields: tuple[Any, ...]) -> None:
+    def __init__(self, owner: ObjectInstance, fields: tuple[object, ...]) -> None:
         self.owner, self.fields = owner, fields
 
     def __eq__(self, other: object) -> bool:

@@ -56,7 +56,7 @@ def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
             return found
 
 
-def value_of(plain: Any) -> Value:
+def value_of(plain: object) -> Value:
     """What Python's library gave, as a value of the source."""
     match plain:
         case None | str() | bytes():

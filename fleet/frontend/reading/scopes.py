@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+ScopeNode: TypeAlias = ast.FunctionDef | ast.Lambda | Comprehension | ast.Module | ast.ClassDef
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -20,7 +21,7 @@ class Scope:
     of_enclosing: frozenset[str] = frozenset()
 
 
-def scope_of(node: ast.FunctionDef | ast.Lambda | Comprehension | ast.Module | ast.ClassDef) -> Scope:
+def scope_of(node: ScopeNode) -> Scope:
     """The scope of a node. Nested functions and comprehensions have their own, but `:=` in the latter binds outside."""
     if isinstance(node, _COMPREHENSIONS):
         return Scope(frozenset(n for g in node.generators for n in bound_names([g.target])))

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -44,12 +43,12 @@ def _environment() -> Environment:
     return environment
 
 
-def render(template: str, values: Mapping[str, Any]) -> str:
+def render(template: str, values: Mapping[str, object]) -> str:
     """The text of one template ("instruction/word.rdl.j2")."""
     return _environment().get_template(template).render(values)
 
 
-def render_folder(folder: str, values: Mapping[str, Any]) -> dict[str, str]:
+def render_folder(folder: str, values: Mapping[str, object]) -> dict[str, str]:
     """Path -> text, of every template below a folder. NAME in a path becomes `name`, BASE becomes `base`; ".j2" goes away."""
     found: dict[str, str] = {}
     for path in sorted((TEMPLATES / folder).rglob("*.j2")):

@@ -68,7 +68,7 @@ class _Departures(SchedulerPlugin):
     def __init__(self, topic: str) -> None:
         self._topic = topic
 
-    def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
+    def remove_worker(self, scheduler: Scheduler, worker: str, **_: object) -> None:
         """Log that a worker has left."""
         scheduler.log_event(self._topic, {"gone": worker})
 
@@ -258,7 +258,7 @@ class _Drive:
 
     # -- events
 
-    def _handle(self, event: Mapping[str, Any] | tuple[str, Future]) -> None:
+    def _handle(self, event: Mapping[str, object] | tuple[str, Future]) -> None:
         if isinstance(event, tuple):
             self._finished(*event)
         elif "gone" in event:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from fleet.core.codec import Json, encode, encode_record
 from fleet.core.json_text import json_text
@@ -216,7 +215,7 @@ def _commits(a: CosimResult, b: CosimResult) -> int | None:
     )
 
 
-def _figure_row(figure: Figure, write: Any) -> tuple[str, str, str, str]:
+def _figure_row(figure: Figure, write: Callable[[float | None], str]) -> tuple[str, str, str, str]:
     return figure.what, write(figure.before), write(figure.after), _text.times(figure.ratio) if figure.ratio is not None else ""
 
 

@@ -129,7 +129,7 @@ class _Products:
             return False
         return isinstance(op.lhs.owner, d.CastOp) and numpy_dtype(op.lhs.owner.operand.type) == _INT8
 
-    def _new(self, op: FleetOp, wanted: str, kind: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+    def _new(self, op: FleetOp, wanted: str, kind: str, *operands: SSAValue, **attributes: object) -> SSAValue:
         return self.edit.insert_before(op, make(kind, list(operands), **attributes), f"{op_id(op)}.{wanted}")
 
     def _number(self, op: FleetOp, wanted: str, number: int, dtype: np.dtype) -> SSAValue:

@@ -7,8 +7,6 @@ parallel outputs, the lanes that multiply zeros would be idle otherwise.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -41,7 +39,7 @@ def _split(edit: Edit, op: d.MatmulOp) -> None:
     *lead, _, _, places = values
     name, each = op_id(op), min(groups, -(-_OUTPUTS // outputs))
 
-    def new(wanted: str, kind: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+    def new(wanted: str, kind: str, *operands: SSAValue, **attributes: object) -> SSAValue:
         return edit.insert_before(op, make(kind, list(operands), **attributes), f"{name}.{wanted}")
 
     diagonals: dict[int, SSAValue] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -71,7 +71,7 @@ class RaisingSite:
         """Record a near miss."""
         self.misses.append(Miss(idiom, op_id(op), text_of(op, "at") or "", why))
 
-    def new(self, place: FleetOp, wanted: str, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
+    def new(self, place: FleetOp, wanted: str, name: str, *operands: SSAValue, **attributes: object) -> SSAValue:
         """Insert a new operation before `place`, with its own id, and return its result."""
         return self.edit.insert_before(place, make(name, list(operands), **attributes), wanted)
 
@@ -80,7 +80,7 @@ class RaisingSite:
         return self.edit.insert_before(place, op, wanted)
 
     def compose(
-        self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: Any
+        self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: object
     ) -> str | None:
         """Replace `root` by composite `name`. Returns None if it succeeds, else why it does not fit.
 

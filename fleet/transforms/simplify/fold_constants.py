@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Attribute
 
 from fleet.ir.constants import constant
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
@@ -54,7 +55,7 @@ def _small(op: FleetOp) -> bool:
     return all(-1 not in s and 0 < math.prod(s) <= MAX_FOLDED for s in shapes)
 
 
-def _filled(number: Any, type_: Any) -> Any:
+def _filled(number: Any, type_: Attribute) -> Any:
     return np.full(shape_of(type_), number, numpy_dtype(type_)) if is_tensor(type_) else number
 
 

@@ -140,7 +140,7 @@ def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str, bool
 def _function(steps: Sequence[_Step], leaves: int) -> Callable[..., np.ndarray]:
     last_use = {where: i for i, (_, places) in enumerate(steps) for where in places}
 
-    def run(*values: Any) -> np.ndarray:
+    def run(*values: object) -> np.ndarray:
         found: list[Any] = list(values)
         for i, (call, places) in enumerate(steps):
             found.append(call(*(found[p] for p in places)))

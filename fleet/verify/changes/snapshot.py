@@ -11,7 +11,10 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fleet.sdk import Device, InstructionSet
 
 Table = dict[str, Any]
 
@@ -77,7 +80,7 @@ def _drawn(device: str, count: int) -> tuple[list[Table], list[str]]:
     return found, undrawn
 
 
-def _judged(found: Any, device: Any, call: Table) -> Table:
+def _judged(found: InstructionSet, device: Device, call: Table) -> Table:
     """Return "writes" and "binary", both forms of a call of the other side, and "problem", why it is illegal here."""
     from fleet.errors import FleetError
     from fleet.isa.codec import register_writes
@@ -98,7 +101,7 @@ def _judged(found: Any, device: Any, call: Table) -> Table:
     return {"writes": [list(w) for w in writes], "binary": binary, "problem": wrong[0] if wrong else ""}
 
 
-def _bins(found: Any, calls: list[Table]) -> set[str]:
+def _bins(found: InstructionSet, calls: list[Table]) -> set[str]:
     """Return the coverage bins that the calls fall into, as "instruction field class"."""
     from fleet.isa.conformance import value_class
     from fleet.isa.reading.cache import load
@@ -113,7 +116,7 @@ def _bins(found: Any, calls: list[Table]) -> set[str]:
     return bins
 
 
-def _model(found: Any, device: Any, m: Table) -> Table:
+def _model(found: InstructionSet, device: Device, m: Table) -> Table:
     """Compile a model. Return the figures of `StreamFigures`, or why the side cannot compile it."""
     import hashlib
 

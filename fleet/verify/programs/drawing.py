@@ -227,7 +227,7 @@ class _Drawing:
             raise Redraw from error
         return self._held(text, value)
 
-    def _held(self, text: str, value: Any) -> KnownExpression:
+    def _held(self, text: str, value: object) -> KnownExpression:
         if any("in cast" in str(w.message) for w in self._said) or not isinstance(value, np.ndarray | np.generic):
             raise Redraw
         array = np.asarray(value)

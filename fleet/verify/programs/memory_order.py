@@ -41,7 +41,7 @@ _OURS = (
 _COPY = "_in_c_order"
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: object) -> Any:
     return np.array(value, order="C") if isinstance(value, np.ndarray) and value.ndim else value
 
 

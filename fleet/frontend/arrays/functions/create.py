@@ -163,7 +163,7 @@ MADE_SIZE: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
 """Functions that NumPy calls while the source is read, since all of their arguments are numbers: elements of the result."""
 
 
-def made_size(name: str, given: Mapping[str, Any]) -> int:
+def made_size(name: str, given: Mapping[str, object]) -> int:
     """Elements that such a function makes of these arguments; 0 for those that it refuses."""
     try:
         return abs(int(MADE_SIZE[name](given)))

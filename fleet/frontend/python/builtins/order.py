@@ -100,7 +100,7 @@ def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str
         return ev.fail("F408", node, f"sorted: {error}")
 
 
-def _holds(ev: Evaluator, node: ast.AST, comparison: Callable[[Any, Any], bool], lhs: Any, rhs: Any) -> bool:
+def _holds(ev: Evaluator, node: ast.AST, comparison: Callable[[Any, Any], bool], lhs: object, rhs: object) -> bool:
     try:
         return bool(comparison(lhs, rhs))
     except TypeError as error:

@@ -50,7 +50,7 @@ def _dict_of(ev: Evaluator, node: ast.Call) -> Value:
     return ev.lookup(ast.copy_location(ast.Name("dict", ast.Load()), node))
 
 
-def refuse(ev: Evaluator, node: ast.AST, owner: Dict, plain: Any) -> NoReturn:
+def refuse(ev: Evaluator, node: ast.AST, owner: Dict, plain: object) -> NoReturn:
     """Raise SourceError F704: the dict lacks the key."""
     names = ", ".join(repr(k) for k in list(owner.items)[:20]) or "none"
     exceptions.lacks(ev, node, f"the {owner.kind} has no key {plain!r}", plain, f"it has {names}")
@@ -61,7 +61,7 @@ def _empty(ev: Evaluator, node: ast.AST) -> NoReturn:
     exceptions.throw(ev, "F704", node, what, exceptions.made(ev, "IndexError", what))
 
 
-def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: Any) -> Value:
+def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: object) -> Value:
     """The value for a missing key: the default, or SourceError F704."""
     if owner.kind == "Counter":
         return NumberValue(0)

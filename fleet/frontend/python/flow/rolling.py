@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import i1, i64
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
@@ -381,7 +381,7 @@ class _Body:
             self._differ(what, c.before, after)
         return found
 
-    def _test(self, types: Sequence[Any], own: int, flags: int) -> Block:
+    def _test(self, types: Sequence[Attribute], own: int, flags: int) -> Block:
         """Return whether there is another round: none has left the loop, and its own condition holds."""
         block = Block(arg_types=types)
         number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)

@@ -86,7 +86,7 @@ class FlowState:
         return cls._from(ev, [returned, frame.parent, frame.receiver, frame.method_of])
 
     @classmethod
-    def _from(cls, ev: Evaluator, roots: Sequence[Any]) -> FlowState:
+    def _from(cls, ev: Evaluator, roots: Sequence[object]) -> FlowState:
         found = cls(ev.frame)
         work: list[Any] = [*roots, *ev.outer, *(on for _, on in ev.calls)]
         seen: set[int] = set()
@@ -100,7 +100,7 @@ class FlowState:
             work += found._reached(value)
         return found
 
-    def _reached(self, value: Any) -> list[Any]:
+    def _reached(self, value: object) -> list[Any]:
         match value:
             case TracedArray():
                 entry = value.entry if isinstance(value, Static) else None

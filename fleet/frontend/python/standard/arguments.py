@@ -7,7 +7,7 @@ import ast
 import contextlib
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.evaluator import Evaluator
@@ -24,7 +24,7 @@ _CALLS = "argparse.ArgumentParser.calls"
 class _Refused(argparse.ArgumentParser):
     """A parser that raises what it would print before it ends the process."""
 
-    def error(self, message: str) -> Any:
+    def error(self, message: str) -> NoReturn:
         """Refuse the arguments, as `argparse` does."""
         raise ValueError(message)
 

@@ -73,7 +73,7 @@ def held(value: Value) -> Any:
     return inner.array.item() if isinstance(inner, ForeignArray) else None
 
 
-def _value(ev: Evaluator, node: ast.AST, plain: Any) -> Value:
+def _value(ev: Evaluator, node: ast.AST, plain: object) -> Value:
     if plain is NotImplemented:
         return NOT_IMPLEMENTED
     kind = next((k for k in (type(plain), *type(plain).__mro__) if k in _CLASSES), None)
@@ -99,7 +99,7 @@ def _plain(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
 
 
 def _made(
-    function: Callable[..., Any], path: str, ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]
+    function: Callable[..., object], path: str, ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     """A call of a function of Python's library on what is known."""
     given = [_plain(ev, node, a, path) for a in args]

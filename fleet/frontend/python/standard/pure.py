@@ -87,7 +87,7 @@ def _dumps(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappi
         return ev.fail("F703", node, f"json.dumps: {error}")
 
 
-def _plain(function: Callable[..., Any], path: str) -> Callable[..., Value]:
+def _plain(function: Callable[..., object], path: str) -> Callable[..., Value]:
     """A function of texts and numbers that are known."""
 
     def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -6,7 +6,6 @@ import ast
 import re
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -140,7 +139,7 @@ def _pairs(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]:
     return ["[", *shown, "]"]
 
 
-def _of_key(ev: Evaluator, plain: Any, node: ast.AST | None) -> list[TextPart]:
+def _of_key(ev: Evaluator, plain: object, node: ast.AST | None) -> list[TextPart]:
     if isinstance(plain, tuple):
         inner = [p for i, k in enumerate(plain) for p in ([", "] if i else []) + _of_key(ev, k, node)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         return ["(", *inner, ",)" if len(plain) == 1 else ")"]  # pyright: ignore[reportUnknownArgumentType]

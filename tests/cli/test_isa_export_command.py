@@ -59,7 +59,7 @@ def test_nothing_of_another_hand_is_replaced(capsys: pytest.CaptureFixture[str])
     (folder / "vgemm.h").write_text("mine as well")
     before = contents(folder)
     assert main(["isa", "export", "vgemm", "--format", "c", "--report", "mine"]) == 2
-    assert capsys.readouterr().err == "fleet: mine/vgemm.h: is there, and no export wrote it; choose another folder with -o\n"
+    assert capsys.readouterr().err == "fleet: mine/vgemm.h: exists, and no export wrote it; choose another folder with -o\n"
     assert contents(folder) == before
     (folder / "vgemm.h").unlink()
     assert main(["isa", "export", "vgemm", "--format", "c", "--report", "mine"]) == 0
@@ -76,7 +76,7 @@ def test_what_is_no_file_is_not_replaced(kind: str, capsys: pytest.CaptureFixtur
     else:
         place.symlink_to(Path("elsewhere" if kind == "link" else "nowhere").absolute())
     assert main(["isa", "export", "vgemm", "--format", "ipxact", "--report", "mine"]) == 2
-    assert "mine/vgemm.xml: is there, and no export wrote it" in capsys.readouterr().err
+    assert "mine/vgemm.xml: exists, and no export wrote it" in capsys.readouterr().err
     assert Path("elsewhere").read_text() == "mine"
     assert [p.name for p in Path("mine").iterdir()] == ["vgemm.xml"]
 

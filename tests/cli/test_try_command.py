@@ -76,7 +76,7 @@ def test_the_last_run_is_kept(dense: Path, fleet: Fleet) -> None:
     fleet("cosim", "model.py:forward", "--engines", "vm,iss", "--device", "hbm_small")
     assert fleet("report", "--last").out == "report: reports/last/index.html\n"
     assert (dense / "reports/last/index.html").is_file()
-    assert "names RESULT or --last" in fleet("report").err
+    assert "needs RESULT or --last" in fleet("report").err
     assert "no comparison failed" in fleet("why").err
     assert fleet("cosim", "model.py:forward", "--engines", "vm").code == 4
     explained = fleet("why")

@@ -36,7 +36,7 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
     from fleet.report.run.page import write_report
 
     if (result is None) != last:
-        raise FleetError("names RESULT or --last, one of them", where="fleet report", hint="for instance `fleet report --last`")
+        raise FleetError("needs RESULT or --last, and not both", where="fleet report", hint="for instance `fleet report --last`")
     if result is None:
         result, out = kept(), out or Path("reports/last")
     folder = out or (result if result.is_dir() else result.parent)

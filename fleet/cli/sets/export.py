@@ -42,7 +42,7 @@ def write_export(folder: Path, key: str, files: Mapping[str, bytes]) -> None:
         path = folder / name
         there = path.is_symlink() or path.exists()
         if there and name not in ours and not (path.is_file() and not path.is_symlink() and path.read_bytes() == data):
-            raise FleetError("is there, and no export wrote it", where=str(path), hint="choose another folder with -o")
+            raise FleetError("exists, and no export wrote it", where=str(path), hint="choose another folder with -o")
     check_writable(folder)
     old = set(known.get(key, ())) - files.keys()
     # Write the list first, with the old names: after an interruption the export can run again.

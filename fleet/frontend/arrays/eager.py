@@ -24,7 +24,8 @@ from fleet.frontend.arrays.arguments import bind, dtype_of
 from fleet.frontend.arrays.functions import create
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
-from fleet.frontend.reading.evaluator import Domain, Evaluator, Index
+from fleet.frontend.reading.domain import Domain, Index
+from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import ObjectKey, RecordKey, check_order
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
@@ -94,7 +95,7 @@ class Concrete(TracedArray):
         return isinstance(self.array, np.generic)
 
 
-class Eager(Domain):
+class Eager(Domain[Evaluator]):
     """Calls NumPy. `printed` collects what the source prints."""
 
     def __init__(self) -> None:

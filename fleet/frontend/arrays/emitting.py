@@ -9,12 +9,13 @@ import numpy as np
 
 from fleet.frontend.arrays.builder import Builder
 from fleet.frontend.arrays.known_values import KnownValues
-from fleet.frontend.reading.evaluator import Domain, Evaluator
+from fleet.frontend.reading.domain import Domain
+from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.values import TracedArray
 
 
-class Emitting(Domain):
+class Emitting(Domain[Evaluator]):
     """A domain that appends operations to a builder's block.
 
     Attributes:

@@ -24,7 +24,8 @@ from fleet.frontend.arrays.operands import bitwise, convert, elementwise, loop
 from fleet.frontend.arrays.parts import element
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.arrays.truths import number_of
-from fleet.frontend.reading.evaluator import Evaluator, Index
+from fleet.frontend.reading.domain import Index
+from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import Generator, Method, NumberValue, TextPart, TracedArray, Value, ValueOperand, dimension
 from fleet.frontend.reading.wording import numbered, words

@@ -31,8 +31,9 @@ from fleet.frontend.python.modules import INSTALLED
 from fleet.frontend.python.names import resolve, supported
 from fleet.frontend.python.reader import PYTHON
 from fleet.frontend.python.standard.functions import KERNEL
+from fleet.frontend.reading.domain import Domain
 from fleet.frontend.reading.errors import expression_at
-from fleet.frontend.reading.evaluator import Domain, Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.scopes import Scope
@@ -48,7 +49,9 @@ class LiveEvaluator(Evaluator):
         watched: what was looked up, and what it was.
     """
 
-    def __init__(self, function: FunctionType, made: Made, domain: Domain, places: SourcePlaces, file: LocatedFile) -> None:
+    def __init__(
+        self, function: FunctionType, made: Made, domain: Domain[Evaluator], places: SourcePlaces, file: LocatedFile
+    ) -> None:
         super().__init__(SourceModule(places, file.module.tree), domain, PYTHON)
         self.watched = Watched()
         self._made = made

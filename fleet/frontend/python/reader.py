@@ -7,7 +7,8 @@ from fleet.frontend.python.builtins.registry import BUILTINS
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import iterables
 from fleet.frontend.python.text import display
-from fleet.frontend.reading.evaluator import Domain, Evaluator, Language
+from fleet.frontend.reading.domain import Domain
+from fleet.frontend.reading.evaluator import Evaluator, Language
 from fleet.frontend.reading.module import SourceModule
 
 PYTHON = Language(
@@ -22,6 +23,6 @@ PYTHON = Language(
 )
 
 
-def reader(module: SourceModule, domain: Domain, *, main: str = "__main__") -> Evaluator:
+def reader(module: SourceModule, domain: Domain[Evaluator], *, main: str = "__main__") -> Evaluator:
     """An evaluator of Python for a parsed file; main: its `__name__`."""
     return Evaluator(module, domain, PYTHON, main=main)

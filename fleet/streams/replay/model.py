@@ -151,7 +151,7 @@ def leave_model_waves(
     commits = run_compiled(stream.compiled, inputs, replace(plain, workdir=folder / "iss"), model).commits
     seq = divergence.commit
     if seq is None or not 0 <= seq < len(commits):
-        raise DeviceError(f"instruction {seq} differs, the model has {len(commits)}: it is another one now", where=where)
+        raise DeviceError(f"instruction {seq} differs, the model has {len(commits)}: the model has changed", where=where)
     found: list[Waves] = []
 
     def then(history: MemoryHistory) -> None:

@@ -36,7 +36,7 @@ def replay_with_waves(
     shortest = 1 if before is None else before.calls - before.first  # a shorter window may differ in another way
     window = replay(history, hardware, expected, seq, None, fetch=fetch, shortest=shortest)
     if window is None:
-        raise SimulationError("no replay shows the divergence: it does not show again in these sources", where=where)
+        raise SimulationError("no replay shows the divergence: it does not happen again with these sources", where=where)
     start, end = window.replayed.start or 0, window.replayed.end or window.replayed.cycles
     scopes = scopes_of(history.instruction_set, instruction)
     waves = Waves(path.absolute(), (max(0, start - _BEFORE), end + _BEHIND), scopes)

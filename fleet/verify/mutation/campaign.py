@@ -190,7 +190,7 @@ class _Python(MutationTarget):
         tell(0.0, "running what looks for mutants without one")
         test, how = self._hunt.unchanged(rest)
         if test:
-            raise HarnessError(f"the unchanged program is found by {test}: {how}", where=self.campaign.device)
+            raise HarnessError(f"{test} fails on the unchanged program: {how}", where=self.campaign.device)
 
     def _each(self, rest: Sequence[Mutant]) -> Iterator[MutantResult]:
         hunt = self._hunt

@@ -63,7 +63,7 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
             case, plan = _case(plain, probe)
             one, two = (r.hardware(case, probe.setting, plan=plan) for r in (plain, none))
             if (one[0], one[1].cycles, one[1].traffic) != (two[0], two[1].cycles, two[1].traffic):
-                raise HarnessError("with no mutant active the instrumented design is another", where=probe.name)
+                raise HarnessError("with no mutant active, the instrumented design behaves differently", where=probe.name)
             expected = left_by_model(plain.set, plain.device, case, plain.expected)
             if why := differs(expected, two[0], image_digest(none.found)) or _classes(none, case, probe, expected, two[0]):
                 raise HarnessError(f"the unchanged design does not agree with iss: {why}", where=probe.name)

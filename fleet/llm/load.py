@@ -83,7 +83,7 @@ class TinyTokenizer:
 
 
 def is_language_model(spec: str) -> bool:
-    """Return whether `load_model` is for it: a name of one, a GGUF file, or a folder with a language model."""
+    """Return whether `load_model` accepts it: the name of a model, a GGUF file, or a folder with a language model."""
     path = Path(spec)
     if not path.exists():
         return spec in LANGUAGE_MODELS or spec.partition("-")[0] == "tiny"
@@ -118,7 +118,7 @@ def load_model(spec: str) -> LoadedLanguageModel:
 
 
 def load_shape(name: str, *, group: int, seed: int) -> LoadedLanguageModel:
-    """Return a published model's shape with weights that are drawn. Raises ModelError if the name is not known."""
+    """Return a published model's shape with random weights. Raises ModelError if the name is unknown."""
     return LoadedLanguageModel(f"shape {name}", ShapeWeights(preset(name), group=group, seed=seed, name=name), ShapeTokenizer())
 
 

@@ -298,7 +298,7 @@ class RtlBackend:
 
 
 def _check_known(unknown: bool, commits: Sequence[Commit]) -> None:
-    """Raise SimulationError if the last commit differs and only the legs' own model expected another one."""
+    """Raise SimulationError if the last commit differs from one that only the legs' own model expected."""
     if unknown:
         c = commits[-1]
         raise SimulationError(

@@ -18,7 +18,7 @@ from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import CODE_BASE
 
 _CYCLES_AN_INSTRUCTION = 40
-"""Cycles per instruction beyond those of any of fleet's kernels; a run is stopped after this many for the expected maximum of
+"""More cycles per instruction than any of fleet's kernels takes; a run is stopped after this many times the expected maximum of
 instructions."""
 _CHUNK = 200_000
 

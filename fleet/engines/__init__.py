@@ -1,1 +1,1 @@
-"""Engines run a compiled program and give back a trace."""
+"""Engines run a compiled program and return a trace."""

@@ -1,7 +1,7 @@
 """Runs a model as Python does: the child process of engine `cpython`. It imports nothing of fleet.
 
-Called as `python _cpython_child.py FOLDER`. FOLDER/job.json says what to run; FOLDER/arguments.npz holds the arguments.
-It writes FOLDER/arrays.npz and, last, FOLDER/result.json (or an error in its place).
+Called as `python _cpython_child.py FOLDER`. FOLDER/job.json describes the job; FOLDER/arguments.npz holds the arguments.
+It writes FOLDER/arrays.npz and, last, FOLDER/result.json (which may contain an error instead).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS = "biufc"
 
 @dataclass(frozen=True)
 class JobModule:
-    """A module that lies beside the model's file (`fleet.ir.program.ModuleSource`)."""
+    """A module beside the model's file (`fleet.ir.program.ModuleSource`)."""
 
     path: str
     text: str
@@ -41,14 +41,14 @@ class JobModule:
 
 @dataclass(frozen=True)
 class PythonJob:
-    """What the process runs; `fleet.engines.cpython` writes it.
+    """The job of the process; `fleet.engines.cpython` writes it.
 
     Attributes:
         name: of the source, for messages. function: to call; None for a script.
-        arguments: names, in the order of the stored arrays. variables: whose values are kept.
-        libraries: that may be imported. statements: lines of the module that the front end has read.
-        modules: dotted name -> module that lies beside the file. package: that the file is of.
-        handlers: the `except`s that the front end has followed, as "file:line".
+        arguments: names, in the order of the stored arrays. variables: names whose values are kept.
+        libraries: allowed imports. statements: lines of the module that the front end has read.
+        modules: dotted name -> module beside the file. package: the package of the file.
+        handlers: the `except` clauses that the front end has followed, as "file:line".
         path: absolute path of the file, as the source sees it.
     """
 
@@ -65,14 +65,14 @@ class PythonJob:
 
     @staticmethod
     def of(table: dict[str, Any]) -> PythonJob:
-        """Return the job of the table that it is written as."""
+        """Build the job from its JSON table."""
         modules: dict[str, Any] = {name: JobModule(**module) for name, module in table["modules"].items()}
         given: dict[str, Any] = {**table, "modules": modules}
         return PythonJob(**given)
 
 
 def main(folder: Path) -> None:
-    """Runs the job of a folder."""
+    """Run the job of a folder."""
     job = PythonJob.of(json.loads((folder / "job.json").read_text(encoding="utf-8")))
     try:
         with _writing_nothing():
@@ -93,7 +93,7 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
     tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job.name)
     sys.meta_path[:0] = [StandIns(), ModulesBeside(job)]
     sys.argv = [job.name]
-    os.environ.clear()  # a model has none: it computes the same everywhere
+    os.environ.clear()  # a model gets no command-line arguments: it computes the same everywhere
     needed = _needed(tree, job.function, job.statements, _importable(job), _followed(job, Path(job.name).name))
     code = compile(needed, job.name, "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
@@ -104,7 +104,7 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
     start = time.perf_counter()
     with contextlib.nullcontext() if job.function is None else contextlib.redirect_stdout(io.StringIO()):
         try:
-            exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
+            exec(code, namespace)  # only what the front end has read, and only if `cpython` is requested
         except SystemExit as ended:
             if job.function is not None or ended.code:
                 raise
@@ -133,7 +133,7 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
 
 @contextlib.contextmanager
 def _writing_nothing() -> Generator[None]:
-    """Let the source write no file: what it opens for writing is kept in memory, what it saves, and folders, are dropped."""
+    """Keep the source from writing files: files opened for writing are kept in memory; saved arrays and folders are dropped."""
     opened = io.open
 
     def data(file: Any, mode: str = "r", *given: Any, **options: Any) -> Any:
@@ -159,7 +159,7 @@ def _writing_nothing() -> Generator[None]:
 
 
 class _Aside:
-    """Anything of a library that draws or logs: it takes whatever it is told, and shows nothing."""
+    """Stand-in for any object of a plotting or logging library: it accepts every call and shows nothing."""
 
     __iter__ = None
 
@@ -188,7 +188,7 @@ class _Aside:
 
 
 class _Bar(_Aside):
-    """A progress bar that shows nothing: what a loop goes over."""
+    """A progress bar that shows nothing: it iterates over its argument."""
 
     def __init__(self, iterable: Any = (), *_shown: object, **_options: object) -> None:
         self._over = iterable
@@ -201,7 +201,7 @@ class _Bar(_Aside):
 
     @staticmethod
     def write(text: str, end: str = "\n", **_options: object) -> None:
-        """Print, as the bar does above itself."""
+        """Print, as the bar does above its line."""
         print(text, end=end)
 
 
@@ -230,10 +230,10 @@ _STAND_INS: dict[str, dict[str, object]] = {
     "numba": {"njit": _as_it_is, "jit": _as_it_is, "prange": range},
     "tqdm": {"tqdm": _Bar, "trange": _range_bar, "tnrange": _range_bar},
 }
-"""Package -> what it has in each of its modules; everything else there is an `_Aside`. `fleet` has its functions.
+"""Package -> contents of each of its modules; all other names are an `_Aside`. `fleet` has its functions.
 
-What the others are told changes no value of a model (`fleet.frontend.python.standard.aside`, `progress`). The packages themselves
-would open windows, write files, and need not be installed.
+Calls of the other packages change no value of a model (`fleet.frontend.python.standard.aside`, `progress`). The packages themselves
+would open windows and write files, and need not be installed.
 """
 
 
@@ -257,11 +257,11 @@ class StandIns(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is left to be done."""
+        """Do nothing: the module is complete."""
 
 
 class ModulesBeside(MetaPathFinder, Loader):
-    """Imports the modules that lie beside the model's file: what the front end has read of them."""
+    """Imports the modules beside the model's file: the part that the front end has read."""
 
     def __init__(self, job: PythonJob) -> None:
         self._job = job
@@ -273,10 +273,10 @@ class ModulesBeside(MetaPathFinder, Loader):
         return None if found is None else ModuleSpec(fullname, self, is_package=found.package)
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Return None: Python makes the module."""
+        """Return None: Python creates the module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run what the front end has read of a module."""
+        """Run the part of a module that the front end has read."""
         found = self._job.modules[module.__name__]
         tree = ast.parse(found.text, found.path)
         module.__dict__["__file__"] = os.path.abspath(found.path)
@@ -290,7 +290,7 @@ def _importable(job: PythonJob) -> Callable[[str], bool]:
 
 
 def _followed(job: PythonJob, file: str) -> frozenset[int]:
-    """Return the lines of a file's `except`s that the front end has followed."""
+    """Return the lines of a file's `except` clauses that the front end has followed."""
     places = (place.rpartition(":") for place in job.handlers)
     return frozenset(int(line) for of, _, line in places if of == file)
 
@@ -298,11 +298,11 @@ def _followed(job: PythonJob, file: str) -> frozenset[int]:
 def _needed(
     tree: ast.Module, function: str | None, statements: list[int], importable: Callable[[str], bool], followed: frozenset[int]
 ) -> ast.Module:
-    """What a model needs of its file: NumPy, math, and what the front end has read.
+    """Return the part of the file that a model needs: NumPy, math, and the statements that the front end has read.
 
-    Of a function's file these are the top-level statements in `statements`, which the front end has evaluated whole, and it
-    knows nothing that touches files or starts programs; of a script, all of it. Everything else of the file (other imports,
-    other statements) may do anything, so it is left out: a model's file can run no code of its own.
+    For a function these are the top-level statements in `statements`, which the front end has evaluated completely; it
+    supports nothing that accesses files or starts programs. For a script it is the whole file. Everything else in the file (other
+    imports, other statements) could do anything, so it is removed: a model's file cannot run arbitrary code.
     """
     read = set(range(len(tree.body))) if function is None else set(statements)
     named = _names(tree, function, read)
@@ -325,7 +325,7 @@ def _needed(
 
 
 def _names(tree: ast.Module, function: str | None, read: set[int]) -> set[str]:
-    """What the model and the statements that are kept may name."""
+    """Names that the model and the kept statements may use."""
     kept = [s for i, s in enumerate(tree.body) if i in read or (isinstance(s, ast.FunctionDef) and s.name == function)]
     return {node.id for s in kept for node in ast.walk(s) if isinstance(node, ast.Name)}
 
@@ -346,15 +346,15 @@ def _without_annotations(statement: ast.stmt) -> None:
     statement.returns = None
     registered = any(isinstance(d, ast.Attribute) and d.attr == "register" for d in statement.decorator_list)
     arguments = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
-    for argument in arguments[registered:]:  # functools.singledispatch asks for the first, which the front end has read
+    for argument in arguments[registered:]:  # functools.singledispatch needs the first annotation, which the front end has read
         if argument is not None:
             argument.annotation = None
 
 
 def _keep_followed(statement: ast.Try, followed: frozenset[int]) -> None:
-    """Remove the handlers behind the last one that the front end has followed, and let those before it raise the exception again.
+    """Remove the handlers after the last one that the front end has followed, and let those before it raise the exception again.
 
-    Their code was never read. That they are not entered is a claim of the front end, which this run checks.
+    Their code was never read. The front end claims that they are not entered; this run checks that.
     """
     again = ast.copy_location(ast.Raise(), statement)
     last = max((i for i, h in enumerate(statement.handlers) if h.lineno in followed), default=-1)
@@ -366,7 +366,7 @@ def _keep_followed(statement: ast.Try, followed: frozenset[int]) -> None:
 
 
 class RefusedError(Exception):
-    """The file is not run."""
+    """The file was not run."""
 
 
 def _refuse_calls(statement: ast.FunctionDef) -> None:

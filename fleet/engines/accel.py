@@ -1,8 +1,8 @@
-"""Running a compiled stream: everything that `iss` and `rtl` share, so that they cannot drift apart in it.
+"""Runs a compiled stream: everything that `iss` and `rtl` share, so that they cannot diverge there.
 
-A run: compile, write the constants into the memory images, then step by step either hand a device segment to the
-backend or let the host run an operation with the VM's operators; tensors are packed for the device when it needs what
-the host has, and unpacked when the host (or the trace) needs what the device has.
+A run: compile, write the constants into the memory images, then step by step either pass a device segment to the
+backend or let the host run an operation with the VM's operators. Tensors are packed when the device needs a value of
+the host, and unpacked when the host (or the trace) needs a value of the device.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run_accel(
 ) -> Trace:
     """Compile a program, or take it from the cache, and run it (`run_compiled`).
 
-    Raises DeviceError for an unknown device, and for a model of which nothing runs on it.
+    Raises DeviceError if the device is unknown, or runs no operation of the model.
     """
     if options.device is None:
         raise DeviceError("no device given", where=f"engine {backend.name}", hint="name one with --device")
@@ -58,13 +58,13 @@ def run_accel(
 
 
 def check_work(compiled: AccelProgram) -> None:
-    """Raises DeviceError, with the two reasons that keep most of the work, if no operation of the model runs on the device."""
+    """Raises DeviceError, with the two reasons that account for most of the work, if the device runs no operation of the model."""
     if any(True for _ in compiled.groups):
         return
     reasons = Counter(compiled.missed.values())
     work = Counter[str]()
     for op in compiled.program.operations():
-        work[compiled.missed.get(op_id(op), "")] += abs(matmul_macs(op))  # negative where a size is unknown
+        work[compiled.missed.get(op_id(op), "")] += abs(matmul_macs(op))  # negative if a size is unknown
     first = sorted(reasons, key=lambda why: (work[why], reasons[why]), reverse=True)[:2]
     told = "; ".join(f"{reasons[why]} of {reasons.total()}: {why}" for why in first)
     raise DeviceError(
@@ -75,7 +75,7 @@ def check_work(compiled: AccelProgram) -> None:
 
 
 def check_description(compiled: AccelProgram) -> str:
-    """The hash that both sides have. Raises DeviceError naming the two when the stream was made for another description."""
+    """Return the common hash. Raises DeviceError naming both if the stream was made for another description."""
     now = description_hash(compiled.instruction_set, compiled.device)
     if compiled.description_hash != now:
         raise DeviceError(
@@ -87,24 +87,24 @@ def check_description(compiled: AccelProgram) -> str:
 
 
 def run_compiled(compiled: AccelProgram, inputs: Mapping[str, np.ndarray], options: RunOptions, backend: Backend) -> Trace:
-    """Runs a stream on a backend.
+    """Run a stream on a backend.
 
     Args:
-        compiled: what to run; refused when its description is not the installed one.
+        compiled: what to run; refused if its description is not the installed one.
         inputs: every input of the program, of its shape and dtype.
-        options: `keep_tensors` False leaves only outputs; images lie under `workdir`.
+        options: with `keep_tensors` False only outputs are kept; images are under `workdir`.
         backend: executes the instructions.
 
     Returns:
-        A complete trace. Tensors that stand in device memory come as the device has them (real ones in the layout's dtype,
+        A complete trace. Tensors in device memory keep the device's form (real ones in the layout's dtype,
         indices in the model's dtype); values inside a fused group have none. Counters: "macs", "macs_issued", "host_macs",
         "host_share" (of all MACs), "device_ops", "host_ops", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes" (the
         least that the instructions need), "hbm_port_bytes.<p>", "cycles_estimate" (with the run's memory
-        model where the set has an estimate for it, else with ideal memory), most of them per
-        operation too ("macs.<op id>"), and what the backend counts.
+        model if the set has an estimate for it, else with ideal memory), most of them also per
+        operation ("macs.<op id>"), and the backend's counters.
 
     Raises:
-        DeviceError: an illegal instruction. ComparisonFailure: a write outside its destination. FleetError: a full disk.
+        DeviceError: an instruction is illegal. ComparisonFailure: a write is outside its destination. FleetError: the disk is full.
     """
     check_description(compiled)
     with _workdir(options.workdir) as folder:
@@ -132,7 +132,7 @@ def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtyp
 
 
 def _unpack(compiled: AccelProgram, key: str, data: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
-    """A tensor's bytes in `dtype`; by default as the device has it: real ones as the layout says, integers as the model."""
+    """Unpack a tensor's bytes as `dtype`; by default the device's: the layout's for reals, the model's for integers."""
     buffer = compiled.plan.buffers[key]
     layout = compiled.instruction_set.layout
     native: np.dtype = layout.real if buffer.dtype.kind == "f" else buffer.dtype
@@ -140,7 +140,7 @@ def _unpack(compiled: AccelProgram, key: str, data: np.ndarray, dtype: np.dtype 
 
 
 def options_expect(options: RunOptions, seq: int) -> bool:
-    """Return whether the commit of that number was to be held against an expected one."""
+    """Return whether the commit of that number was compared with an expected one."""
     return any(c.seq == seq for c in options.expected)
 
 
@@ -219,14 +219,14 @@ class _Run:
             self._upload(key)
         wanted = list(self._snapshots(segment, first_seq)) if self.options.keep_tensors else []
         for _, early in wanted:
-            if early.seq < first_seq:  # a view of what stands there before the segment
+            if early.seq < first_seq:  # a view of the memory before the segment
                 early.take(self.memory)
         later = [(key, s) for key, s in wanted if s.data is None]
-        # A segment of views alone has no instruction.
+        # A segment that consists only of views has no instruction.
         snapshots = [s for _, s in later]
         commits = self.backend.execute(segment.calls, first_seq, segment.binaries, snapshots) if segment.calls else ()
         if 0 < len(commits) < len(segment.calls) and options_expect(self.options, first_seq + len(commits) - 1):
-            return commits  # ended at the one that is not the expected one
+            return commits  # ended at the commit that differs from the expected one
         if len(commits) != len(segment.calls) and not self.sampled:
             raise ComparisonFailure(
                 f"{len(segment.calls)} instructions, {len(commits)} commits", where=f"engine {self.backend.name}"
@@ -241,12 +241,12 @@ class _Run:
         return commits
 
     def _unexpected(self, commit: Commit) -> bool:
-        """Return whether a commit of a sample is not the expected one, at which the run ended."""
+        """Return whether a commit of a sample differs from the expected one, which ended the run."""
         wanted = next((c for c in self.options.expected if c.seq == commit.seq), commit)
         return (commit.digest, commit.bytes_written, commit.result) != (wanted.digest, wanted.bytes_written, wanted.result)
 
     def _snapshots(self, segment: DeviceSegment, first_seq: int) -> Iterator[tuple[str, Snapshot]]:
-        """Return the outputs of groups, each as its last instruction commits."""
+        """Return the outputs of groups, each at the commit of its last instruction."""
         last = first_seq - 1
         for group in segment.groups:
             last += len(group.calls)
@@ -263,14 +263,14 @@ class _Run:
         self.on_device.add(key)
 
     def _value(self, value: SSAValue) -> np.ndarray:
-        """A value for the host, in the model's dtype."""
+        """Return a value for the host, in the model's dtype."""
         key = value_key(self.compiled.program, value)
         if key not in self.host and key in self.on_device:
             self.host[key] = _load(self.compiled, self.memory, key, self.compiled.plan.buffers[key].dtype)
         return self._kept(key)
 
     def _kept(self, key: str) -> np.ndarray:
-        """A value that the host has; a constant is made when it is needed first."""
+        """Return a value that the host has; a constant is computed when it is first needed."""
         if key not in self.host:
             self.host[key] = apply(self.constants[key], [])
         return self.host[key]
@@ -314,12 +314,12 @@ class _Run:
 def run_group_locally(
     compiled: AccelProgram, group: CallGroup, values: Mapping[str, np.ndarray], memory: MappedMemory
 ) -> dict[str, np.ndarray]:
-    """One group on given operands, by the functional model: its local error is the difference to the golden's result.
+    """Run one group on given operands by the functional model; its local error is the difference to the golden's result.
 
     Args:
         compiled: the stream.
         group: one of `compiled.groups`.
-        values: operation id -> array and "%input" -> array, as the golden has them; the group's activations are taken
+        values: operation id -> array and "%input" -> array, from the golden; the group's activations are taken
             from it (rounded to FP16 as the device stores them).
         memory: holds the constants (`AccelProgram.images`); the group's buffers are overwritten.
 
@@ -341,7 +341,7 @@ def run_group_locally(
 def run_groups_locally(
     compiled: AccelProgram, tensors: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """`run_group_locally` for every group that the golden has the operands of; in a folder of its own that is removed.
+    """Run `run_group_locally` for every group whose operands the golden has, in a temporary folder.
 
     Args:
         compiled: the stream.

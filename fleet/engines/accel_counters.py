@@ -1,4 +1,4 @@
-"""Counters that follow from the stream alone: work, least traffic, estimated cycles, the host's share."""
+"""Counters that depend only on the stream: work, least traffic, estimated cycles, the host's share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOTALS = ("macs", "macs_issued", "hbm_read_bytes", "ddr_read_bytes", "ddr_write
 
 
 def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, float]:
-    """Counters that are known before a run; `run_compiled` lists the names. memory: the model that "cycles_estimate" is for."""
+    """Return the counters known before a run; `run_compiled` lists the names. memory: the memory model of "cycles_estimate"."""
     counters: defaultdict[str, float] = defaultdict(float, dict.fromkeys(_TOTALS, 0.0))
     for group in compiled.groups:
         for name, number in call_counters(compiled.instruction_set, compiled.device, group.calls, memory).items():
@@ -55,12 +55,12 @@ def call_counters(instruction_set: InstructionSet, device: Device, calls: Iterab
 
 
 def matmul_macs(op: Operation) -> int:
-    """Multiply-accumulates of a product, or of the products inside an operation; 0 of anything else.
+    """Return multiply-accumulates of a product, or of the products inside an operation; 0 for other operations.
 
-    Of a loop those of one round, since the run decides how many there are; of a decision those of its larger branch.
+    A loop counts one round, because the run decides their number; a decision counts its larger branch.
     """
     if isinstance(op, AttentionOp):
-        # Scores, then weights by values: every query channel meets every position twice.
+        # Scores, then weights by values: every query channel is multiplied with every position twice.
         return 2 * int(np.prod(shape_of(op.q.type), dtype=np.int64)) * shape_of(op.k.type)[-2]
     if isinstance(op, RegionOp):
         bodies = [sum(map(matmul_macs, block.ops)) for block in op.bodies]

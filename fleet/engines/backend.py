@@ -1,7 +1,7 @@
 """The backend, which executes accelerator instructions: the only difference between `iss` and `rtl`.
 
-Everything else (compiling, placing inputs in memory, host operations between device segments, reading results, making
-the trace) is shared in `fleet.engines.accel`, so the two engines cannot drift apart in it.
+Everything else (compiling, placing inputs in memory, host operations between device segments, reading results, building
+the trace) is shared in `fleet.engines.accel`, so the two engines cannot diverge there.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from fleet.sdk import Call, Device, InstructionSet, Memory
 
 @dataclass
 class Snapshot:
-    """`size` bytes of DDR from `offset` on as instruction `seq` leaves them: what shares their memory may come behind it.
+    """`size` bytes of DDR from `offset` on after instruction `seq`; a later value may reuse their memory.
 
-    data: uint8, filled in by the backend; None where the run ended before.
+    data: uint8, filled in by the backend; None if the run ended earlier.
     """
 
     seq: int
@@ -33,40 +33,40 @@ class Snapshot:
     data: np.ndarray | None = None
 
     def take(self, memory: Memory) -> None:
-        """Copies the bytes out of memory as it stands."""
+        """Copy the bytes from the current memory."""
         self.data = memory.view("ddr", self.offset, self.size).copy()
 
 
 class Backend(Protocol):
-    """One run's executor; `open` once, `execute` once a device segment, `close` always."""
+    """One run's executor: call `open` once, `execute` once per device segment, `close` always."""
 
     name: str
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Gets ready (builds and starts the simulation). The images already hold all constants.
+        """Prepare (build and start the simulation). The images already hold all constants.
 
-        Sets the parameter registers (space "reg" of the memory) to their values after reset; others may be written there later.
+        Sets the parameter registers (space "reg" of the memory) to their reset values; other values may be written there later.
         """
         ...
 
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
     ) -> Sequence[Commit]:
-        """Runs the calls in order on the memory and returns one commit a call, seq counting from `first_seq`.
+        """Run the calls in order on the memory and return one commit per call, with seq counting from `first_seq`.
 
-        binaries: calls that are taken from their binary form in memory; the others are issued by register writes.
-        snapshots: what to read at commits of these calls, in their order.
+        binaries: calls that are fetched in their binary form from memory; the others are issued by register writes.
+        snapshots: bytes to read at commits of these calls, in their order.
         """
         ...
 
     def counters(self) -> Mapping[str, float]:
-        """Counters of the run so far, under the names that `Trace.counters` documents."""
+        """Return counters of the run so far, under the names documented in `Trace.counters`."""
         ...
 
     def evidence(self) -> Evidence:
-        """Evidence that this backend executed the run so far."""
+        """Return evidence that this backend executed the run so far."""
         ...
 
     def close(self) -> None:
-        """Ends it; may be called twice."""
+        """End it; may be called twice."""
         ...

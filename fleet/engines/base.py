@@ -1,4 +1,4 @@
-"""The engine contract: run a compiled program, give back a trace. Engines are plug-ins (`fleet.engines` entry points)."""
+"""The engine contract: run a compiled program, return a trace. Engines are plug-ins (`fleet.engines` entry points)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of a run; an engine ignores those that it does not know.
+    """Options of a run; an engine ignores options that it does not know.
 
     Attributes:
         device: a device name of an installed instruction set ("hbm_small"); needed by `iss` and `rtl`.
@@ -27,18 +27,18 @@ class RunOptions:
             depend on it.
         seed: seed of everything random in the run (stalls, power-on state).
         keep_tensors: whether per-operation tensors are kept in the trace (outputs always are).
-        workdir: where the engine may leave files (images, logs, waves); a temporary folder when None.
+        workdir: folder for files of the engine (images, logs, waves); a temporary folder if None.
         progress: see `Progress`.
-        lowering: options of the accelerator's compile. The rounded golden must be made with the same.
+        lowering: options of the accelerator's compile. The rounded golden must use the same.
         riscv: "isa" (`fleet.targets.riscv.isa.find_isa`) and "emulator" (`fleet.engines.riscv_emulators.registry`) of the engine
-            `riscv`, "pipeline" of passes before it compiles; rv64gc, the emulator that suits it and "riscv" where they are missing,
-            "none" for no passes.
-        expected: commits of a run that must be equal, in order: an engine that can ends at the first that is not, and leaves a
-            trace with `stopped`. Empty: every commit is wanted.
-        rtl_jobs: `rtl` runs in legs, so many at a time (`fleet.engines.legs`); 1: as one run. Such a run ends at its first commit
-            that is not the functional model's.
+            `riscv`, "pipeline" of passes before it compiles ("none" for no passes); defaults: rv64gc, a suitable emulator
+            and "riscv".
+        expected: commits of a run that must be equal, in order: an engine that supports it ends at the first that differs, and
+            returns a trace with `stopped`. Empty: the run does not end early.
+        rtl_jobs: `rtl` runs in legs, so many at a time (`fleet.engines.legs`); 1: as one run. A run in legs ends at its first
+            commit that differs from the functional model's.
         rtl_sample: `rtl` runs a sample of the instructions (`fleet.engines.legs.sample.sample_choice`), drawn by `seed`; "": all.
-            Its commits are then those of the sample, without clocks, and nothing else in its trace is of hardware.
+            Its commits are then those of the sample, without clocks, and nothing else in its trace comes from hardware.
     """
 
     device: str | None = None
@@ -57,8 +57,8 @@ class RunOptions:
 class Engine(Protocol):
     """The interface of a plug-in under `fleet.engines`: an instance with these members.
 
-    A trace says what shows that this engine made it (`Trace.evidence`, `fleet.engines.evidence`). A model need say nothing;
-    cycles of an accelerator's instructions, or a name that says hardware, need the evidence of a simulation.
+    A trace carries the evidence that this engine made it (`Trace.evidence`, `fleet.engines.evidence`). A model needs none;
+    cycles of an accelerator's instructions, or a name that claims hardware, need the evidence of a simulation.
     """
 
     name: str
@@ -66,21 +66,21 @@ class Engine(Protocol):
     """The form that a program is compiled to: "bytecode", "accel", "riscv" or "source"."""
 
     def available(self) -> str | None:
-        """None when it can run here, else one line: what is missing and how to get it."""
+        """Return None if it can run here, else one line: what is missing and how to get it."""
         ...
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compiles (or takes from the cache), runs, and returns a complete trace.
+        """Compile (or take from the cache), run, and return a complete trace.
 
         `inputs` has every `program.inputs` name with exactly its shape and dtype (checked by the caller).
-        Raises FleetError subclasses for anything that bad input can cause.
+        Raises FleetError subclasses for all errors that bad input can cause.
         """
         ...
 
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """A registered engine: its entry-point name, the object, and the distribution that brought it."""
+    """A registered engine: its entry-point name, the object, and its distribution."""
 
     name: str
     engine: Engine

@@ -35,7 +35,7 @@ from fleet.ir.types import is_tensor, numpy_dtype
 _CHILD = Path(__file__).with_name("_cpython_child.py")
 _MAX_PRINTED = 1 << 20
 _NOT_OF_VALUES = ("ImportError", "ModuleNotFoundError", "MemoryError", "RefusedError")
-"""A missing package, too little memory, a file that is not run: errors that say nothing of the values."""
+"""Errors unrelated to the values: a missing package, too little memory, a file that was not run."""
 
 
 class CpythonEngine:
@@ -52,15 +52,15 @@ class CpythonEngine:
         self.timeout_s = timeout_s
 
     def available(self) -> str | None:
-        """Where this interpreter has a name."""
+        """Location of a name in this interpreter."""
         return None if sys.executable else "the Python interpreter's path is unknown"
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Run the source; return a complete trace. `meta["stdout"]` is the printed text, cut to its first MiB if
         `meta["stdout_cut"]` is true.
 
-        Raises ComparisonFailure when the file fails (with the last line of its traceback) or returns something else than the
-        program does, ModelError when it takes too long.
+        Raises ComparisonFailure if the file fails (with the last line of its traceback) or returns something else than the
+        program, ModelError if it takes too long.
         """
         if not program.source:
             raise ModelError("the program has no Python source", where="cpython", hint="leave engine cpython out")
@@ -130,7 +130,7 @@ def _variables(program: Program) -> dict[str, tuple[str, np.dtype | None]]:
 
 def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray], variables: list[str]) -> None:
     given = parameters(program.source, program.source_name, program.function.sym_name.data)
-    names = [a.name for a in program.arguments if a.name in given]  # the others the source makes itself
+    names = [a.name for a in program.arguments if a.name in given]  # the source creates the others itself
     arrays = {f"a{i}": program.weights[n] if n in program.weights else inputs[n] for i, n in enumerate(names)}
     np.savez(folder / "arguments.npz", **arrays)  # pyright: ignore[reportArgumentType]
     (folder / "source.py").write_text(program.source, encoding="utf-8")
@@ -152,7 +152,7 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
 
 @dataclass(frozen=True)
 class _Failure:
-    """Why the file did not run. line: of the file, if known."""
+    """The reason why the file did not run. line: of the file, if known."""
 
     error: str
     line: int | None
@@ -160,7 +160,7 @@ class _Failure:
 
 @dataclass(frozen=True)
 class _Ran:
-    """What the child left. outputs: number of arrays. variables: names, in the order of their arrays."""
+    """The result of the child process. outputs: number of arrays. variables: names, in the order of their arrays."""
 
     outputs: int
     variables: tuple[str, ...]

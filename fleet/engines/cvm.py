@@ -1,7 +1,7 @@
-"""Engines `cvm`, `cvm-riscv` and `cvm-aarch64`: bytecode in `fleet-vm`, a process of its own, with kernels compiled ahead of time.
+"""Engines `cvm`, `cvm-riscv` and `cvm-aarch64`: bytecode in `fleet-vm`, a separate process, with kernels compiled ahead of time.
 
-Passes and kernels are those of `riscv` and `llvm-cpu`, so results equal theirs in every bit. What differs is everything around
-them: bytecode, the C VM's own views and copies, its print. The others are the same, cross-compiled, under qemu-user.
+Passes and kernels are those of `riscv` and `llvm-cpu`, so results equal theirs in every bit. Everything around them
+differs: bytecode, the C VM's own views and copies, its print. The others are the same, cross-compiled, under qemu-user.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class CvmEngine:
         self._tools = tools
 
     def available(self) -> str | None:
-        """None where the compiler (and for another machine the emulator) is installed."""
+        """Return None if the compiler (and for another machine the emulator) is installed, else what to install."""
         return self._tools().missing
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compiles the program and its kernels, or takes them from the cache, and runs them once.
+        """Compile the program and its kernels, or take them from the cache, and run them once.
 
-        Raises SetupError without a compiler, DeviceError for what has no code, ModelError for bad data.
+        Raises SetupError without a compiler, DeviceError for operations without code, ModelError for bad data.
         """
         from fleet.ir.operations.composite import entering
         from fleet.targets.riscv.prepare import prepared

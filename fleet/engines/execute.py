@@ -1,4 +1,4 @@
-"""Instructions executed by their functional model, one after the other: a commit each."""
+"""Executes instructions by their functional model, one after the other, with one commit each."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def execute_calls(
     commit_refused: bool = False,
     watch: Callable[[int, Call, Sequence[Write]], None] | None = None,
 ) -> Iterator[Commit]:
-    """Executes calls in order, applying the writes; one commit a call as it is made.
+    """Execute calls in order and apply the writes; yield one commit per call.
 
     Args:
         instruction_set, device, memory: what the calls run on; space "reg" holds the parameter registers.
         calls: in program order.
         first_seq: number of the first commit.
         commit_refused: an illegal instruction writes nothing and commits with its cause, as in hardware.
-        watch: told the number, the call and the writes of each that is executed, blocks at regular distances as one write.
+        watch: called with the number, the call and the writes of each executed call, blocks at regular distances as one write.
 
     Raises:
-        DeviceError: an unknown or (without `commit_refused`) illegal instruction.
-        ComparisonFailure: one whose semantics write outside its own destination.
+        DeviceError: an instruction is unknown or (without `commit_refused`) illegal.
+        ComparisonFailure: the semantics of an instruction write outside its destination.
     """
     for seq, given in enumerate(calls, first_seq):
         where = f"instruction {seq} ({given.instruction}{', ' + given.ops[-1] if given.ops else ''})"
@@ -70,7 +70,7 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
     ranges = cls.destination(device, call.fields)
     if len(ranges) == len(writes) and all(map(_exactly, writes, ranges)):
         return
-    # Of the ranges that begin at or before a write, the one that ends last: there may be thousands of both.
+    # For each write, the range with the last end among those that start at or before it: there may be thousands of both.
     starts: dict[tuple[str, int], list[int]] = {}
     ends: dict[tuple[str, int], list[int]] = {}
     for r in sorted(contiguous(ranges), key=lambda r: r.offset):
@@ -78,7 +78,7 @@ def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Se
         starts.setdefault((r.space, r.bank), []).append(r.offset)
         behind.append(max(r.offset + r.size, behind[-1] if behind else 0))
     for w in contiguous(writes):
-        if w.space == REGISTERS:  # made of what it configures, there is no second statement
+        if w.space == REGISTERS:  # derived from what it configures, so there is no second statement to check
             continue
         begin, end, key = w.offset, w.offset + w.data.size, (w.space, w.bank)
         at = bisect_right(starts.get(key, []), begin)

@@ -1,7 +1,7 @@
-"""Engine `interp`: executes the IR itself, operation by operation, as it stands before or after any pass.
+"""Engine `interp`: executes the IR itself, operation by operation, before or after any pass.
 
 An oracle: no bytecode, no slots, no scheduling, only the table of the VM's operators, applied in program order. With a
-pipeline or passes in `RunOptions.lowering` ("pipeline": "riscv", or "passes": "cse,dce") it runs the program that they give.
+pipeline or passes in `RunOptions.lowering` ("pipeline": "riscv", or "passes": "cse,dce") it runs their result.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def interpret(
     echo: Callable[..., Any] = print,
     progress: Progress | None = None,
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Runs a program's IR.
+    """Run a program's IR.
 
     Args:
-        program: as any pass left it.
+        program: before or after any pass.
         inputs: array by name, for every input.
-        keep: whether every operation's result is kept, under its id; else a value goes with its last use.
-        echo: called by the program's prints as `print` is. progress: see `Progress`.
+        keep: whether every operation's result is kept, under its id; else a value is dropped after its last use.
+        echo: called by the program's prints like `print`. progress: see `Progress`.
 
     Returns outputs and tensors. Raises ModelError naming the operation that fails on these values.
     """
@@ -96,7 +96,7 @@ class InterpEngine:
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile or take from the cache, run, return a complete trace.
 
-        `meta["fates"]` says what became of operations that passes took out.
+        `meta["fates"]` says what became of operations that passes removed.
         """
         changed = prepared(program, options.lowering)
         printed = io.StringIO()

@@ -1,4 +1,4 @@
-"""Engine `iss`: the instruction-set simulator, that is the functional model of every instruction, run in order."""
+"""Engine `iss`: the instruction-set simulator, which runs the functional model of every instruction in order."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PROGRESS_S = 0.5
 
 
 def fetched(instruction_set: InstructionSet, memory: Memory, calls: Sequence[Call], binaries: Sequence[Binary]) -> Sequence[Call]:
-    """The calls, those of `binaries` as their bytes in memory say them (operations and tokens stay: bytes carry none).
+    """Return the calls, with those of `binaries` decoded from memory (operations and tokens are kept: the bytes have none).
 
-    Raises CodecError for bytes that are no binary, DeviceError where they hold another number of tasks.
+    Raises CodecError if the bytes are not a binary, DeviceError if they hold another number of tasks.
     """
     done = list(calls)
     for binary in binaries:
@@ -42,7 +42,7 @@ def fetched(instruction_set: InstructionSet, memory: Memory, calls: Sequence[Cal
 
 
 class IssBackend:
-    """Executes on the mapped memory, in process. Nothing has a clock."""
+    """Executes on the mapped memory, in process, without a clock."""
 
     name = "iss"
 
@@ -50,7 +50,7 @@ class IssBackend:
         self._opened: tuple[InstructionSet, Device, MappedMemory, RunOptions] | None = None
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Keeps what `execute` needs."""
+        """Store the arguments of `execute`."""
         self._opened = instruction_set, device, memory, options
 
     def execute(
@@ -59,7 +59,7 @@ class IssBackend:
         """Execute calls (`execute_calls`); those in `binaries` are decoded from memory. Raises CodecError if they are damaged."""
         assert self._opened is not None, "open() comes first"
         instruction_set, device, memory, options = self._opened
-        memory.reset_state()  # as hardware begins every job
+        memory.reset_state()  # reset, as hardware does before every job
         calls = fetched(instruction_set, memory, calls, binaries)
         commits: list[Commit] = []
         said, later = time.monotonic(), deque(snapshots)
@@ -73,15 +73,15 @@ class IssBackend:
         return commits
 
     def counters(self) -> Mapping[str, float]:
-        """None of its own."""
+        """Return no counters."""
         return {}
 
     def evidence(self) -> Evidence:
-        """A model's."""
+        """Return a model's evidence."""
         return Evidence("model")
 
     def close(self) -> None:
-        """Drops the references."""
+        """Drop the references."""
         self._opened = None
 
 
@@ -92,7 +92,7 @@ class IssEngine:
     target = "accel"
 
     def available(self) -> str | None:
-        """Always there."""
+        """Return None: it needs nothing."""
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:

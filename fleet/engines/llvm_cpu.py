@@ -22,13 +22,13 @@ class LlvmCpuEngine:
     target = "host"
 
     def available(self) -> str | None:
-        """Always: llvmlite is a dependency."""
+        """Return None: llvmlite is a dependency."""
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile or take from the cache, run, return a complete trace.
 
-        Raises DeviceError if the target cannot hold the program, ModelError for errors that the data cause.
+        Raises DeviceError if the target cannot hold the program, ModelError for errors caused by the data.
         """
         from fleet.ir.operations.composite import entering
         from fleet.targets.host.compile import compile_host

@@ -1,6 +1,6 @@
 """Engine `mlir`: the export to upstream dialects, lowered by mlir-opt and compiled for this machine.
 
-It checks the export: code that others' passes made of it must give what the golden gives.
+It checks the export: code generated from it by upstream passes must give the golden's results.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class MlirEngine:
     target = "mlir"
 
     def available(self) -> str | None:
-        """None when mlir-opt and mlir-translate 22 are here, else how to get them."""
+        """Return None if mlir-opt and mlir-translate 22 are installed, else how to get them."""
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile or take from the cache, run, return a complete trace.
 
-        Raises SetupError without the tools, DeviceError for what the export lacks.
+        Raises SetupError without the tools, DeviceError for operations that the export lacks.
         """
         from fleet.targets.mlir.run import compile_mlir
 

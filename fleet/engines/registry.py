@@ -1,4 +1,4 @@
-"""Engines that are installed: entry points of the group `fleet.engines`, loaded when asked for."""
+"""Installed engines: entry points of the group `fleet.engines`, loaded on demand."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _points() -> dict[str, EntryPoint]:
 
 
 def engine_names() -> list[str]:
-    """Names of the installed engines, without loading any."""
+    """Return the names of the installed engines, without loading any."""
     return sorted(_points())
 
 
 def find_engine(name: str) -> EngineInfo:
-    """Loads one engine. Raises SetupError for an unknown name (listing the known ones) and for a broken plug-in."""
+    """Load one engine. Raises SetupError if the name is unknown (listing the known ones) or the plug-in is broken."""
     points = _points()
     if name not in points:
         raise SetupError(
@@ -56,7 +56,7 @@ def _load(point: EntryPoint) -> EngineInfo:
 
 
 class _Engines(Mapping[str, "EngineInfo"]):
-    """Loads an engine when it is looked up; listing the names loads none."""
+    """Loads an engine on lookup; listing the names loads none."""
 
     def __init__(self) -> None:
         self._known = _points()
@@ -75,5 +75,5 @@ class _Engines(Mapping[str, "EngineInfo"]):
 
 
 def engines() -> Mapping[str, EngineInfo]:
-    """Name -> engine, each loaded at its first look-up (SetupError there for a broken plug-in; KeyError for an unknown name)."""
+    """Name -> engine, each loaded at its first lookup (SetupError for a broken plug-in, KeyError for an unknown name)."""
     return _Engines()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fleet.targets.riscv.compile import RiscvProgram
 
 _LIMIT_FACTOR = 8
-"""A run is stopped after so many times the estimated instructions: only a damaged image gets there."""
+"""A run is stopped after this multiple of the estimated instructions, which only a damaged image reaches."""
 
 
 class RiscvEngine:
@@ -51,13 +51,13 @@ class RiscvEngine:
     target = "riscv"
 
     def available(self) -> str | None:
-        """None when the default emulator is installed, else what is missing."""
+        """Return None if the default emulator is installed, else what is missing."""
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Passes, compiles and runs; see `run_image` for the trace and the errors.
+        """Run the passes, compile and run; see `run_image` for the trace and the errors.
 
-        Operations that the passes took out have no tensor; `meta["fates"]` says what became of each.
+        Operations that the passes removed have no tensor; `meta["fates"]` says what became of each.
         """
         from fleet.ir.operations.composite import entering
         from fleet.targets.riscv.prepare import prepared
@@ -68,7 +68,7 @@ class RiscvEngine:
         chosen.check(isa)
         pipeline = options.riscv.get("pipeline", "riscv")
         changed = prepared(program, pipeline)
-        compiled = _compiled(changed, isa, chosen, options)  # what this emulator can never run is said before what is not installed
+        compiled = _compiled(changed, isa, chosen, options)  # report what this emulator can never run before what is not installed
         emulator = chosen.make(isa)
         try:
             trace = run_image(compiled, compiled.elf, inputs, options, emulator)
@@ -107,14 +107,14 @@ def run_image(
     options: RunOptions | None = None,
     emulator: Emulator | None = None,
 ) -> Trace:
-    """Runs an ELF image of a compiled program: its own (`compiled.elf`) or one that was changed to plant a fault.
+    """Run an ELF image of a compiled program: its own (`compiled.elf`) or one that was changed to plant a fault.
 
     Args:
-        compiled: gives the memory plan, the operations and the weights.
+        compiled: provides the memory plan, the operations and the weights.
         image: an ELF64 RISC-V executable with the functions that `compiled` names.
         inputs: input name -> array, of the declared shape and dtype.
         options: `keep_tensors` and `progress` are honoured.
-        emulator: a fresh one; the default of the instruction set when None.
+        emulator: a fresh one; None: the default of the instruction set.
 
     Returns:
         A complete trace: tensors of all operations, outputs, counters (see the module), meta with "emulator", "compiler",
@@ -123,7 +123,7 @@ def run_image(
     Raises:
         ModelError: an input is missing or has another shape or dtype; a bad index or exponent in the data.
         EmulationError: the program crashed; names pc, function, operation and address.
-        ElfError: `image` is not such an image.
+        ElfError: `image` is not an ELF64 RISC-V executable.
     """
     loaded = LoadedImage(compiled, image, emulator)
     try:
@@ -133,9 +133,9 @@ def run_image(
 
 
 class LoadedImage:
-    """An image in an emulator with its weights in place: loaded once, run as often as there are inputs.
+    """An image in an emulator with its weights loaded: loaded once, run for any number of inputs.
 
-    Results of one run are not seen by the next: every operation writes the whole of its result before another reads it.
+    A run does not see results of an earlier one: every operation writes its whole result before another reads it.
     """
 
     def __init__(self, compiled: RiscvProgram, image: bytes | None = None, emulator: Emulator | None = None) -> None:
@@ -197,7 +197,7 @@ class LoadedImage:
         return trace
 
     def close(self) -> None:
-        """Ends the emulator; may be called twice."""
+        """End the emulator; may be called twice."""
         self._machine.close()
 
 
@@ -225,7 +225,7 @@ def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: Run
     def watch(counts: Mapping[str, int]) -> None:
         if options.progress is not None:
             begun = [operation for operation in compiled.operations if counts.get(operation.symbol)]
-            # Estimates are upper bounds: what is behind the latest operation is done, whatever it took.
+            # Estimates are upper bounds: operations before the current one are done, whatever they took.
             done = sum(operation.work for operation in begun[:-1]) + sum(min(o.work, counts[o.symbol]) for o in begun[-1:])
             options.progress(min(1.0, done / estimate), f"riscv {begun[-1].id}" if begun else "riscv")
 
@@ -245,7 +245,7 @@ def explained(
     error: EmulationError, machine: Emulator, operations: Sequence[OperationCode], symbols: Mapping[str, Symbol], program: Program,
     engine: str = "riscv",
 ) -> ModelError | EmulationError:  # fmt: skip
-    """Restate an error in the model's terms: the operation, its place, and why the code stopped itself if it did."""
+    """Translate an error to the model's terms: the operation, its place, and the reason if the code stopped itself."""
     operation = next((o for o in operations if o.symbol == error.symbol), None)
     name = f"operation {operation.id}" if operation else f"function {error.symbol}"
     where = (operation.at if operation else None) or program.source_name

@@ -1,4 +1,4 @@
-"""The host's side of a RISC-V or AArch64 program: it computes what the program calls it for (`fleet.targets.riscv.host_calls`)."""
+"""The host's side of a RISC-V or AArch64 program: it computes the program's host calls (`fleet.targets.riscv.host_calls`)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fleet.targets.riscv.kernels.kernel import ArrayOperand
 from fleet.targets.riscv.plan import HELD, part_offsets, type_supported
 
 HostValue: TypeAlias = "np.ndarray | np.generic | Sequence[HostValue]"
-"""What the host keeps or computes: an array or number, and of a decision, a loop or a function with several results a sequence."""
+"""A value that the host keeps or computes: an array or number; a sequence for a decision, a loop or several results."""
 
 
 class HostSide:
     """Computes the calls of one run and keeps the values that have no place in the program's memory.
 
     Attributes:
-        calls: operation id -> how often the host computed it. reasons: operation id -> why.
+        calls: operation id -> number of times the host computed it. reasons: operation id -> why.
         values: `value_key` -> value without a place in memory. printed: the text of the prints so far.
     """
 
@@ -47,7 +47,7 @@ class HostSide:
         inputs: Mapping[str, np.ndarray],
         target: str = "riscv",
     ) -> None:
-        """Take the arguments that have no place in memory from the weights and inputs. target: what calls, for words."""
+        """Take the arguments that have no place in memory from the weights and inputs. target: the caller, for messages."""
         self._program, self._host_calls, self._machine, self._target = program, host_calls, machine, target
         self._text = io.StringIO()
         self._echo = partial(print, file=self._text)
@@ -66,7 +66,7 @@ class HostSide:
 
     @property
     def said(self) -> dict[str, Json]:
-        """What the trace says in `meta`: "host_calls" and "host_reasons"; nothing if the host computed nothing."""
+        """Return the entries for the trace's `meta`: "host_calls" and "host_reasons"; empty if the host computed nothing."""
         return {"host_calls": dict(self.calls), "host_reasons": dict(self.reasons)} if self.calls else {}
 
     def array(self, key: str) -> np.ndarray:
@@ -79,7 +79,7 @@ class HostSide:
         return places | dict.fromkeys(self.calls, "host") if self.calls else {}
 
     def call(self, number: int, place: int) -> None:
-        """Compute a call. place: the address of the addresses of its arrays. Raises ModelError naming operation and place."""
+        """Compute a call. place: address of the table of its arrays' addresses. Raises ModelError naming operation and place."""
         call = self._host_calls[number]
         arrays = [*call.operands] if call.out is None else [call.out, *call.operands]
         addresses = np.frombuffer(self._machine.read(place, 8 * len(arrays)), "<i8").tolist()

@@ -1,6 +1,6 @@
 """Profile of a run: instructions by operation and kind, and the hottest blocks with their disassembly.
 
-Everything is exact: it is made of how often every instruction ran while an operation was current.
+Everything is exact: it is derived from the execution count of every instruction while an operation was current.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Block:
 
 
 def profile_of(compiled: RiscvProgram, execution: Execution) -> StoredProfile | None:
-    """Return the profile of a run; None if the emulator does not tell how often an instruction ran."""
+    """Return the profile of a run; None if the emulator does not report execution counts."""
     if execution.profile is None:
         return None
     decoded = {o.body: instructions_of(_code(compiled, o.body)) for o in compiled.operations}
@@ -73,7 +73,7 @@ def _shown(
 ) -> HotBlock:
     base = compiled.symbols[block.function].address
     text = texts.get(block.function, [])
-    if len(text) != len(found):  # the text expanded otherwise than expected: show the words
+    if len(text) != len(found):  # the text expanded differently than expected: show the words
         text = [f"{word:#010x}" if word & 3 == 3 else f"{word:#06x}" for _, word in found]
     lines = tuple(f"{base + found[i][0]:x}  {text[i]}" for i in range(block.first, block.last))
     address = f"{base + found[block.first][0]:#x}"
@@ -81,7 +81,7 @@ def _shown(
 
 
 def _assembly(text: str, functions: set[str]) -> dict[str, list[str]]:
-    """Function -> its instructions as text, one entry an instruction."""
+    """Function -> its instructions as text, one entry per instruction."""
     found: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines():

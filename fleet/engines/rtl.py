@@ -1,8 +1,8 @@
 """Engine `rtl`: the instruction set's hardware, simulated by Verilator under cocotb.
 
 `RtlBackend` executes instructions on device memory (the rest of a run is shared with `iss` in `fleet.engines.accel`); the
-simulation itself is `fleet.engines.rtl_sim`. Nothing passes unseen: the hardware's description hash is read first, every call
-must leave exactly one commit of its own opcode without an error, and the result register read over the register port must
+simulation itself is `fleet.engines.rtl_sim`. The backend checks everything: it reads the hardware's description hash first, every
+call must leave exactly one commit of its own opcode without an error, and the result register read over the register port must
 equal the committed one.
 """
 
@@ -49,7 +49,7 @@ _ROWS = ("row_hits", "row_closed", "row_misses")
 
 
 def memory_model(memory: str, seed: int) -> str:
-    """The bench's name of a memory model: "ideal", "fixed" (64 cycles), "stall" and "timed" (seeded), or the bench's own spelling.
+    """Return the bench's name for a model: "ideal", "fixed" (64 cycles), "stall" and "timed" (seeded), or the bench's own spelling.
 
     Raises DeviceError for an unknown model.
     """
@@ -89,7 +89,7 @@ class RtlBackend:
         """Args:
         flavour: "burst", or "waves" to leave `waves_<n>.fst` (n counts the segments; `.vcd` where FST cannot be built).
         window: first and last cycle of a segment that the waves show; None for all.
-        shortest_leg: cycles of a leg, where a run is cut (`RunOptions.rtl_jobs`).
+        shortest_leg: minimum cycles of a leg, if a run is cut (`RunOptions.rtl_jobs`).
         """
         self._flavour: Flavour = flavour
         self._window = window
@@ -98,15 +98,15 @@ class RtlBackend:
         self._simulations: Simulations | None = None
         self._temporary: Scratch | None = None
         self._jobs = 0
-        self._base = 0  # cycles of the jobs before
+        self._base = 0  # cycles of earlier jobs
         self._counters: dict[str, float] = {}
         self._evidence: list[JobEvidence] = []
         self._expected: Sequence[Commit] = ()
-        self._used: dict[str, set[str]] = {}  # ports of a space with DRAM behind them that moved something
+        self._used: dict[str, set[str]] = {}  # ports of a space with DRAM that transferred data
         self._account, self._sample = CutAccount(), SampleAccount()
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Builds the simulation (or takes it from the cache) and starts it.
+        """Build the simulation (or take it from the cache) and start it.
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
@@ -128,7 +128,7 @@ class RtlBackend:
             self._folder = options.workdir.absolute() / "rtl"
         self._inside = KeptState(design.keepers, variables(executable), self._folder)
         if options.rtl_jobs > 1 or options.rtl_sample:
-            memory.fill_undefined(1)  # not the functional model's bytes: nothing must agree by chance
+            memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
 
         def started(number: int) -> Simulation:
             return Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
@@ -140,7 +140,7 @@ class RtlBackend:
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
     ) -> Sequence[Commit]:
-        """Runs the calls as one job; one commit a call, fewer where one is not the expected one (`expect`): the job ends there.
+        """Run the calls as one job; one commit per call, fewer if one differs from the expected one (`expect`): the job ends there.
 
         Raises SimulationError (exit code 1) naming the instruction for a refused, missing, extra or foreign commit, a hang, a
         broken bus rule or a foreign description hash.
@@ -178,7 +178,7 @@ class RtlBackend:
         self, simulations: Simulations, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary],
         snapshots: Sequence[Snapshot], wanted: Sequence[ExpectedCommit], tell: Progress | None,
     ) -> Sequence[Commit]:  # fmt: skip
-        self._memory.reset_state()  # as hardware begins every job
+        self._memory.reset_state()  # reset, as hardware does before every job
         request = LegRequest(
             self._set, self._device, self._memory, fetched(self._set, self._memory, calls, binaries), first_seq, self._inside,
             self._folder / f"legs_{self._jobs}", self._options.rtl_jobs, binaries=binaries, parameters=self._parameters(),
@@ -212,16 +212,16 @@ class RtlBackend:
         return {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
 
     def expect(self, commits: Sequence[Commit]) -> None:
-        """Set the commits that the next calls must leave, not `RunOptions.expected`: `execute` ends at the first that differs."""
+        """Set the expected commits of the next calls instead of `RunOptions.expected`: `execute` ends at the first difference."""
         self._expected = commits
 
     @property
     def wave_suffix(self) -> str:
-        """ ".fst" or ".vcd" where it was built with waves, else empty."""
+        """ ".fst" or ".vcd" if it was built with waves, else empty."""
         return self._suffix or ""
 
     def hardware(self) -> Hardware:
-        """The running simulation with its memory, for replays. Raises SimulationError where it has ended."""
+        """Return the running simulation with its memory, for replays. Raises SimulationError if it has ended."""
         if self._simulations is None:
             raise SimulationError("the simulation is not open", where=self.name)
         return Hardware(
@@ -230,17 +230,17 @@ class RtlBackend:
         )  # fmt: skip
 
     def counters(self) -> Mapping[str, float]:
-        """Of the run so far, as measured.
+        """Return the measured counters of the run so far.
 
         "cycles": clock cycles of all jobs, register port included; "instruction_cycles": from start to commit, summed;
         "cycles.<class>"; "ddr_read_bytes", "ddr_write_bytes", "hbm_read_bytes", "hbm_write_bytes", "hbm_port_bytes.<p>" (both
         directions); "rtl_build_seconds", "rtl_start_seconds", "rtl_run_seconds"; "rtl_cycles_per_second".
-        With timed memory, of "hbm" (all ports) and "ddr": "hbm_row_hits", "hbm_row_closed", "hbm_row_misses" (beats whose row was
+        With timed memory, for "hbm" (all ports) and "ddr": "hbm_row_hits", "hbm_row_closed", "hbm_row_misses" (beats whose row was
         open, whose bank had none open, whose bank had another one open), "hbm_row_hit_rate" (hits of all beats),
         "hbm_refresh_cycles" (by which beats came later because of a refresh, summed over ports) and "hbm_refresh_share" (of the
         cycles of the ports that were used).
-        Of a sample: "sampled.commits", "sampled.of_commits", "sampled.cycles" (simulated), "sampled.estimate", "sampled.low",
-        "sampled.high" (cycles of the whole to its last commit, ends of their interval) and none that says cycles or traffic.
+        For a sample: "sampled.commits", "sampled.of_commits", "sampled.cycles" (simulated), "sampled.estimate", "sampled.low",
+        "sampled.high" (cycles of the whole to its last commit, ends of their interval), but no counter of cycles or traffic.
         """
         counters = self._counters | (self._sample.counters() if self._options.rtl_sample else {})
         for space, ports in self._used.items():
@@ -259,7 +259,7 @@ class RtlBackend:
         return Evidence("bench", tuple(self._evidence), self._account.words(self._model))
 
     def close(self) -> None:
-        """Ends the simulation; may be called twice."""
+        """End the simulation; may be called twice."""
         if self._simulations is not None:
             self._simulations.close()
             self._simulations = None
@@ -298,7 +298,7 @@ class RtlBackend:
 
 
 def _check_known(unknown: bool, commits: Sequence[Commit]) -> None:
-    """Raise SimulationError if the last commit differs from what nobody but the legs' own model says."""
+    """Raise SimulationError if the last commit differs from one that only the legs' own model expected."""
     if unknown:
         c = commits[-1]
         raise SimulationError(
@@ -322,7 +322,7 @@ class RtlEngine:
     target = "accel"
 
     def available(self) -> str | None:
-        """None when RTL can be simulated here, else what is missing."""
+        """Return None if RTL can be simulated here, else what is missing."""
         try:
             find_toolchain()
         except SetupError as error:

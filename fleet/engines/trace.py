@@ -1,8 +1,8 @@
-"""The trace: what every engine leaves behind, in one form, so that any two can be compared.
+"""The trace: the record of an engine's run, in one form for all engines, so that any two can be compared.
 
 A trace has two alignments (docs/architecture.md):
   operations   `tensors[op id]`, for engines of every kind;
-  commits      one record an accelerator instruction, in program order, for `iss` and `rtl`.
+  commits      one record per accelerator instruction, in program order, for `iss` and `rtl`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fleet.engines.evidence import Evidence
 from fleet.errors import ModelError
 
 CYCLE_CLASSES: tuple[str, ...] = ("compute", "weight_wait", "activation_wait", "write_back", "issue", "dependency")
-"""Every cycle of an instruction belongs to exactly one of these; an assertion in the RTL holds the sum."""
+"""Every cycle of an instruction belongs to exactly one of these; an assertion in the RTL checks the sum."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Commit:
     Attributes:
         seq: position in program order, from 0, over the whole run (all tasks).
         instruction: its name in the instruction set ("mvm_bn").
-        ops: ids of the IR operations that it implements, the last one is what it computes.
+        ops: ids of the IR operations that it implements; the last one is its result.
         digest: sum modulo 2^64 of the mix of (space, offset, byte) over the bytes written (`fleet.isa.digest`).
         bytes_written: bytes written to all destinations.
-        result: value of the unit's result register (argmax) after the commit; None where it has none.
+        result: value of the unit's result register (argmax) after the commit; None if it has none.
         start, end: cycles since the run's first; None for engines without a clock.
         cycles: class -> cycles (`CYCLE_CLASSES`), summing to end - start; empty without a clock.
-        token_range: [first, last) rows of the batch that it computes; None where the notion has no meaning.
-        error: the cause with which it was refused, 0 for an instruction that ran. Only conformance tests keep such commits.
+        token_range: [first, last) rows of the batch that it computes; None if not applicable.
+        error: the cause with which it was refused, 0 for an instruction that ran. Only conformance tests keep refused commits.
     """
 
     seq: int
@@ -61,21 +61,21 @@ class Trace:
 
     Attributes:
         engine: "vm", "iss", "rtl", "riscv", "cpython", ...
-        program_hash: `Program.hash` of what ran (with the weights that ran: the rounded golden differs).
+        program_hash: `Program.hash` of the program that ran, with its weights (the rounded golden has another).
         outputs: output name -> array, as the model returns it.
         tensors: operation id -> array, in the operation's own shape and in the engine's own dtype.
         device: device name, None off the accelerator.
         description_hash: hash of description, semantics and device file (`InstructionSet.hash`); None off the accelerator.
         commits: see `Commit`; empty off the accelerator.
-        placement: operation id -> "device", "riscv" or "host"; empty where everything runs in one place.
+        placement: operation id -> "device", "riscv" or "host"; empty if everything runs in one place.
         counters: name -> number, e.g. "cycles", "instructions", "macs", "hbm_read_bytes", "ddr_read_bytes",
-            "ddr_write_bytes", "hbm_port_bytes.<p>"; per operation "instructions.<op id>". Units in the name where not a count.
+            "ddr_write_bytes", "hbm_port_bytes.<p>"; per operation "instructions.<op id>". Names have the unit unless it is a count.
         meta: tool versions, seed, memory model, host steps, quantisation: JSON values only.
-        elapsed_s: wall time of the run itself, set-up and compilation apart.
-        stopped: number of the last commit of a run that was ended there because it is not the one of `RunOptions.expected`;
+        elapsed_s: wall time of the run itself, without set-up and compilation.
+        stopped: number of the last commit of a run that ended there because the commit differs from `RunOptions.expected`;
             such a trace is not complete.
-        evidence: what shows that this engine made it, see `fleet.engines.evidence`; a model's where nothing is said.
-        complete: False until the engine has set it at the very end; a trace that is not complete never compares equal.
+        evidence: proof that this engine made it, see `fleet.engines.evidence`; by default that of a model.
+        complete: False until the engine sets it at the very end; an incomplete trace never compares equal.
     """
 
     engine: str
@@ -94,9 +94,9 @@ class Trace:
     evidence: Evidence = field(default_factory=Evidence)
 
     def save(self, path: Path) -> None:
-        """Writes `path` (one .npz: arrays and a JSON header) under a temporary name, then renames it.
+        """Write `path` (one .npz: arrays and a JSON header) under a temporary name, then rename it.
 
-        Raises FleetError where it cannot be written.
+        Raises FleetError if it cannot be written.
         """
         header = {**encode_record(self), "outputs": list(self.outputs), "tensors": list(self.tensors)}
         arrays = {f"o{i}": a for i, a in enumerate(self.outputs.values())}
@@ -107,7 +107,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> Trace:
-        """Reads what `save` wrote; nothing is unpickled. Raises ModelError if the file is not a whole trace."""
+        """Read the output of `save`; nothing is unpickled. Raises ModelError if the file is not a complete trace."""
         try:
             check_archive(path, str(path))
             with np.load(path, allow_pickle=False) as z:
@@ -122,7 +122,7 @@ class Trace:
 
 
 def _names(header: dict[str, Json], key: str) -> list[str]:
-    """Take the names of arrays out of a header. Raises ValueError."""
+    """Remove and return the names of arrays in a header. Raises ValueError."""
     names = header.pop(key, None)
     if not is_list(names):
         raise ValueError(f"its {key} are not listed")

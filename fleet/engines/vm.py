@@ -29,7 +29,7 @@ class VmEngine:
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile or take from the cache, run, return a complete trace.
 
-        What the program prints stands in `meta["stdout"]`; it does not reach the terminal.
+        The program's printed text is in `meta["stdout"]`; it does not reach the terminal.
         """
         printed = io.StringIO()
         bytecode = ByteCodeConverter(program).convert()

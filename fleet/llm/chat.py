@@ -12,14 +12,14 @@ class ChatTemplate:
     """How a question is written.
 
     Attributes:
-        marks: texts that a file's template has, all of them, if it is this one.
+        marks: texts that identify this template: a file's template contains all of them.
         controls: pieces that are one token.
         start: pieces in front of everything.
-        turn: pieces of a message; {role} and {content} stand for its own.
+        turn: pieces of a message, with placeholders {role} and {content}.
         answer: pieces in front of the answer.
-        system: whether a system message is a message of its own; else it stands in front of the user's, with an empty line between.
-        stripped: whether blanks around a message go.
-        default: finds the system message that a file's template has by itself.
+        system: whether a system message is a separate message; else it precedes the user's, with an empty line between.
+        stripped: whether blanks around a message are removed.
+        default: finds the default system message in a file's template.
     """
 
     marks: tuple[str, ...]

@@ -1,7 +1,7 @@
 """The shape of a language model: everything except its weights and its tokenizer.
 
-`ModelConfig` says what is computed; the family that a file names decides no more. What can be folded into weights when they are
-read is no part of it (`fleet.llm.files.naming`): factors of embeddings, residuals, scores, logits; norms that store gamma - 1.
+`ModelConfig` alone defines the computation, independent of the family that a file names. It excludes everything that is folded into
+weights on reading (`fleet.llm.files.naming`): factors of embeddings, residuals, scores, logits; norms that store gamma - 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def check_sizes(fields: Mapping[str, object], where: str | None = None) -> None:
-    """Raise ModelError for the first of some fields that is no size within the limits, before anything is made by its size."""
+    """Raise ModelError for the first of some fields that is not a size within the limits, before it is used to allocate."""
     for field, (low, high) in _LIMITS.items():
         value = fields.get(field, low)
         if type(value) is not int or not low <= value <= high:
@@ -49,10 +49,10 @@ def check_sizes(fields: Mapping[str, object], where: str | None = None) -> None:
 
 @dataclass(frozen=True)
 class Rope:
-    """One way to rotate: how far the pairs of a head turn.
+    """One kind of rotary embedding: the rotation angles of a head's pairs.
 
     Attributes:
-        frequencies: of every pair, in radians a position.
+        frequencies: of every pair, in radians per position.
         magnitude: factor of cosines and sines, so that scores are multiplied by its square.
     """
 
@@ -61,7 +61,7 @@ class Rope:
 
     @classmethod
     def of_base(cls, base: float, rotary: int) -> Rope:
-        """Return the plain one: pair i turns by base ** (-2 i / rotary)."""
+        """Return the plain one: pair i has frequency base ** (-2 i / rotary)."""
         return cls(tuple(base ** (-2.0 * i / rotary) for i in range(rotary // 2)))
 
 
@@ -78,29 +78,29 @@ class ModelConfig:
         head_channels: channels of a head.
         ffn: hidden channels of the feed-forward part.
         vocabulary: tokens.
-        context: positions that the model was made for; of a model whose blocks see a window of the last ones, at most that window,
+        context: positions that the model was made for; if its blocks see a window of the last ones, at most that window,
             within which it sees everything.
         rotary: channels of a head that are rotated by position, even; 0: learned positions instead.
         rope_base: base of the rotation's frequencies, rope_base ** (-2 i / rotary) for pair i.
-        ropes: ways to rotate, where `rope_base` alone does not say them; () for the one that it says.
-        block_ropes: for every block an index into `ropes`, or -1 for a block that rotates nothing; () for the first everywhere.
+        ropes: kinds of rotary embedding, if `rope_base` alone does not define it; () for the one that it defines.
+        block_ropes: for every block an index into `ropes`, or -1 for a block without rotation; () for the first everywhere.
         rope_interleaved: pair i is channels (2i, 2i + 1) of a head, the order of the device; else (i, i + rotary / 2).
-            Weights that `fleet.llm` loads are in the interleaved order, whatever the file has.
+            Weights that `fleet.llm` loads are in the interleaved order, whatever the order in the file.
         norm: "rms" or "layer".
         norm_eps: added to the mean square or the variance.
-        norm_place: norms of what a block's attention and feed-forward part read ("before"), of what they give ("after"), or both.
+        norm_place: norms of the inputs of a block's attention and feed-forward part ("before"), the outputs ("after"), or both.
         qk_norm: RMS norm of queries and keys before they are rotated: "" for none, "head" of every head, "all" over all heads.
-        parallel: "" where the feed-forward part reads what the attention gave; else both read the block's input, and add to it,
+        parallel: "" if the feed-forward part reads the attention's result; else both read the block's input, and add to it,
             through "one" norm or "two".
         tied: the head is the transposed embedding.
         qkv_bias: q, k and v have biases.
-        o_bias, ffn_bias, head_bias: so have the attention's output, the feed-forward part, the head.
+        o_bias, ffn_bias, head_bias: the attention's output, the feed-forward part, the head have biases.
         activation: "silu", "gelu_tanh", "gelu" (by the error function), "relu" or "relu2" (its square).
         gated: the feed-forward part is down(activation(gate) * up), else down(activation(up)).
-        bos: token that begins a text, or None.
+        bos: token at the start of a text, or None.
         eos: tokens that end an answer.
         chat: the name of a template of `fleet.llm.chat`, or "plain" (none).
-        system: what the template says as the system, unless the user does.
+        system: the template's default system message.
     """
 
     architecture: str
@@ -160,7 +160,7 @@ class ModelConfig:
                 )
 
     def _check_ropes(self) -> None:
-        """Raises ModelError where the ways to rotate do not fit the heads or the blocks."""
+        """Raises ModelError if the rotary embeddings do not fit the heads or the blocks."""
         for rope in self.ropes:
             if len(rope.frequencies) != self.rotary // 2:
                 what = f"{len(rope.frequencies)} rotary frequencies, expected {self.rotary // 2}, one a pair"
@@ -173,7 +173,7 @@ class ModelConfig:
             raise ModelError("a block rotates in a way that is not there", where=self._where)
 
     def rope_of(self, block: int) -> Rope | None:
-        """Return how a block rotates; None if it does not."""
+        """Return the rotary embedding of a block; None if it has none."""
         index = self.block_ropes[block] if self.block_ropes else 0
         if not self.rotary or index < 0:
             return None

@@ -159,14 +159,14 @@ def compile_model(
     loaded: LoadedLanguageModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
     wt2hbm: bool = False, progress: Callable[[float, str], None] | None = None,
 ) -> CompiledContestant:  # fmt: skip
-    """Quantise, compile and pack a model; weights of a shape are stored as they are drawn.
+    """Quantise, compile and pack a model; random weights of a shape are stored as drawn.
 
     aux, wt2hbm: as for `fleet.targets.graph.build.build`.
 
     Raises:
         DeviceError: the device cannot run or hold it.
         ModelError: unknown choice of quantisation.
-        FleetError: a layer other than the head shall stay on the host.
+        FleetError: a layer other than the head is requested on the host.
     """
     wrong = [layer for layer in choice.host if layer != "head"]
     if wrong:
@@ -197,7 +197,7 @@ def compile_model(
 
 
 def _fitting(plan: ModelOptions, config: ModelConfig, device: Device) -> ModelOptions:
-    """Return the plan, with products of q, k and v of their own where heads get zeros, which are put into columns of these."""
+    """Return the plan, with separate products of q, k and v if heads are padded with zeros, which go into columns of these."""
     widths = instruction_sets()[device.instruction_set].head_channels
     if not widths or config.head_channels in widths:
         return plan
@@ -283,7 +283,7 @@ def generate(
 
 
 def _check_shape(weights: ModelWeights, request: GenerateRequest) -> None:
-    """Raise FleetError for what weights that are drawn cannot give, or that needs more memory than there is."""
+    """Raise FleetError if random weights do not allow the request, or if it needs more memory than is available."""
     if request.perplexity or request.quantisation.host:
         what = "--perplexity" if request.perplexity else "--host-layers"
         raise FleetError(
@@ -294,7 +294,7 @@ def _check_shape(weights: ModelWeights, request: GenerateRequest) -> None:
 
 
 class _Opened:
-    """The open sessions of a request. golden: whether vm and the rounded golden run beside the engines that were named."""
+    """The open sessions of a request. golden: whether vm and the rounded golden run beside the named engines."""
 
     def __init__(
         self, loaded: LoadedLanguageModel, request: GenerateRequest, embedding: Embedding, folder: Path, stack: ExitStack,

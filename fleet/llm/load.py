@@ -85,7 +85,7 @@ class TinyTokenizer:
 
 
 def is_language_model(spec: str) -> bool:
-    """Return whether `load_model` is for it: a name of one, a GGUF file, or a folder with a language model."""
+    """Return whether `load_model` accepts it: the name of a model, a GGUF file, or a folder with a language model."""
     path = Path(spec)
     if not path.exists():
         return spec in LANGUAGE_MODELS or spec.partition("-")[0] == "tiny"
@@ -120,7 +120,7 @@ def load_model(spec: str) -> LoadedLanguageModel:
 
 
 def load_shape(name: str, *, group: int, seed: int, sparse: Sparsity = DENSE) -> LoadedLanguageModel:
-    """Return a published model's shape with weights that are drawn. Raises ModelError if the name is not known."""
+    """Return a published model's shape with random weights. Raises ModelError if the name is unknown."""
     weights = ShapeWeights(preset(name), group=group, seed=seed, name=name, sparse=sparse)
     return LoadedLanguageModel(f"shape {name}", weights, ShapeTokenizer())
 

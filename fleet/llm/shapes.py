@@ -1,7 +1,7 @@
-"""Weights of a published model's shape, drawn: for cycles, bits and memory of a model whose real weights are not at hand.
+"""Random weights for a published model's shape: for cycles, bits and memory of a model whose real weights are not available.
 
-Matrices are INT4 codes with one FP16 scale a group, as the device stores them: nothing is rounded. All blocks have the weights of
-block 0, so that a model of seven billion weights needs the memory of one block. What the model answers means nothing.
+Matrices are INT4 codes with one FP16 scale per group, as the device stores them: nothing is rounded. All blocks have the weights of
+block 0, so that a model of seven billion weights needs the memory of one block. The model's answers are meaningless.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fleet.transforms.quantise import Quantised
 
 _LEVELS = 7
 _DEVIATION = math.sqrt((_LEVELS * (_LEVELS + 1)) / 3)
-"""Standard deviation of a code that is any integer from -7 to 7."""
+"""Standard deviation of a code uniformly distributed over the integers from -7 to 7."""
 
 
 class ShapeTokenizer:
-    """A token a byte of the text; tokens are shown by their numbers."""
+    """One token per byte of the text; tokens are shown as numbers."""
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text."""
@@ -66,7 +66,7 @@ class StoredMatrices(Mapping[str, Quantised]):
         return self._made[kept]
 
     def _parts(self, name: str) -> list[str] | None:
-        """Return the weights of a constant; None if it is no matrix of the model."""
+        """Return the weights of a constant; None if it is not a matrix of the model."""
         first, *others = name.split("+")
         parts = [first, *(f"{first.rpartition('.')[0]}.{other}" for other in others)]
         return parts if all(part in self._shapes for part in parts) else None
@@ -81,7 +81,7 @@ class StoredMatrices(Mapping[str, Quantised]):
         return isinstance(name, str) and self._parts(name) is not None
 
     def _drawn(self, name: str) -> Quantised:
-        """A matrix whose products keep the size of their inputs."""
+        """Return a matrix whose products have the magnitude of their inputs."""
         inputs, outputs = self._shapes[name]
         rng = np.random.default_rng([self._seed, *name.encode()])
         codes = rng.integers(-_LEVELS, _LEVELS + 1, (inputs, outputs), np.int8)
@@ -99,7 +99,7 @@ def _first_block(name: str) -> str:
 
 
 class ShapeWeights(ModelWeights):
-    """Drawn weights of a shape.
+    """Random weights of a shape.
 
     Attributes:
         group: inputs that share a scale.

@@ -1,7 +1,7 @@
 """Converts text to tokens and back: BPE from a GGUF file's fields or a tokenizer.json, with package `tokenizers`.
 
 Every token is a string of bytes, written in one of two spellings. Byte-level: one printable character per byte. SentencePiece: text
-with U+2581 for a space, and <0x0A> for a byte that is no character of the vocabulary. Decoding needs only the bytes, so this module
+with U+2581 for a space, and <0x0A> for a byte without a character in the vocabulary. Decoding needs only the bytes, so this module
 does it itself: tokens come one by one, and a token may end inside a character.
 """
 
@@ -26,7 +26,7 @@ MAX_TEXT = 1 << 20
 """Maximum characters of a text."""
 _MAX_JSON = 1 << 26
 _UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
-"""GGUF's token types of tokens that merges do not make."""
+"""GGUF's token types of tokens that no merge produces."""
 _SPACE = "\u2581"
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _DIGITS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}NUMBER| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -38,7 +38,7 @@ _SPLITS: Mapping[str, str] = {
     )
     for name in names
 }
-"""`tokenizer.ggml.pre` -> the expression that cuts a text into words before merging, as llama.cpp has it."""
+"""`tokenizer.ggml.pre` -> the expression that splits a text into words before merging, as in llama.cpp."""
 _SINGLE_DIGITS = ("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone")
 _GPT2 = (None, "gpt-2", "gpt2", "default", "mpt", "olmo", "jais", "phi-2")
 
@@ -89,8 +89,8 @@ class BpeTokenizer:
             chat: a name in `chat.TEMPLATES`, or "plain".
             system: the template's default system message.
             bos: put in front of every text, or None.
-            pieces: tokens are spelled as SentencePiece does it.
-            leading: a space is put in front of every text, and taken away again by `decode`.
+            pieces: tokens are spelled as in SentencePiece.
+            leading: a space is put in front of every text, and removed again by `decode`.
 
         A template whose tokens the vocabulary lacks is left out: a prompt is then encoded as it is.
         """
@@ -222,7 +222,7 @@ def _scores(fields: Mapping[str, Any], count: int, place: str) -> np.ndarray:
 
 
 def _library_pieces(ids: dict[str, int], scores: np.ndarray, leading: bool, place: str) -> Any:
-    """Return SentencePiece's BPE: of the pairs whose joined token there is, the one with the best score is merged first."""
+    """Return SentencePiece's BPE: of the pairs whose joined token exists, the one with the best score is merged first."""
     merges: list[tuple[float, int, int, str, str]] = []
     for token, i in ids.items():
         for at in range(1, len(token)):

@@ -10,7 +10,7 @@ Names (i is a block, from 0; D = head_channels), all float32, matrices [inputs, 
     blocks.i.attention.v        [channels, kv_heads * D]         v.bias
     blocks.i.attention.q_norm.gamma [D] or [heads * D]           and k_norm.gamma [D] or [kv_heads * D], with `qk_norm`
     blocks.i.attention.o        [heads * D, channels]            o.bias
-    blocks.i.norm1_after.gamma  [channels]                       and norm2_after.gamma: norms behind the parts
+    blocks.i.norm1_after.gamma  [channels]                       and norm2_after.gamma: norms after the parts
     blocks.i.norm2.gamma        [channels]
     blocks.i.ffn.gate           [channels, ffn]                  if gated; gate.bias
     blocks.i.ffn.up             [channels, ffn]                  up.bias
@@ -85,7 +85,7 @@ def linear_names(config: ModelConfig) -> list[str]:
 
 
 def interleaved_order(heads: int, head_channels: int, rotary: int) -> npt.NDArray[np.intp]:
-    """Return the column order that turns a q or k with pairs (i, i + rotary / 2) into the interleaved order.
+    """Return the column order that converts a q or k with pairs (i, i + rotary / 2) to the interleaved order.
 
     Returns: [heads * head_channels]; `half_split[:, order]` is interleaved. Attention scores are the same in both orders.
     """
@@ -128,7 +128,7 @@ class ModelWeights(Mapping[str, WeightArray]):
 
     @classmethod
     def of(cls, config: ModelConfig, arrays: Mapping[str, np.ndarray], *, place: str = "weights") -> ModelWeights:
-        """Wrap arrays in memory. Raises ModelError at once where `__init__` or reading would."""
+        """Wrap arrays in memory. Raises ModelError at once if `__init__` or reading would."""
 
         def digest() -> str:
             h = hashlib.sha256(repr(config).encode())
@@ -157,7 +157,7 @@ class ModelWeights(Mapping[str, WeightArray]):
         return self._digest()
 
     def __getitem__(self, name: str) -> WeightArray:
-        """Return the array: float32, C-contiguous. Raises ModelError for a wrong shape or a number that is not finite."""
+        """Return the array: float32, C-contiguous. Raises ModelError if the shape is wrong or a number is not finite."""
         if name not in self.shapes:
             raise KeyError(name)
         array = np.ascontiguousarray(self._readers[name](), np.float32)

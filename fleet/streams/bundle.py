@@ -72,7 +72,7 @@ class Bundle:
     description_hash: of the set and device that it was made for. For a test (`expect`) it is their `interface_hash`: each run
     compares the stored commits (`fleet.streams.renew.moved`), so semantics may change as long as they give the same commits.
     verdict: "pass" or "fail". power_on: seed of the design's state at power-on. signature: how it failed; None if it passed.
-    expect: expected outcome as a test; None if the stream is no test. story: where it comes from, one line for people.
+    expect: expected outcome as a test; None if the stream is not a test. story: where it comes from, one line for people.
     command: command line that runs it again.
     """
 

@@ -25,7 +25,7 @@ def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
 def moved(bundle: Bundle, outcome: StreamOutcome, where: str) -> str:
     """Return in one line where the functional model's commits differ from the stored ones; empty if they agree.
 
-    Empty as well if the bundle is no test.
+    Empty as well if the bundle is not a test.
     """
     if bundle.expect is None:
         return ""
@@ -44,8 +44,8 @@ def moved(bundle: Bundle, outcome: StreamOutcome, where: str) -> str:
 def renew_bundle(path: Path) -> str:
     """Run a bundle's stream on the installed description and, if the outcome is as expected, store it in place of the bundle.
 
-    Returns how the outcome differs from the expected one; empty if the bundle was written. Raises ModelError if the bundle is no
-    test, CodecError if one of its instructions or registers no longer exists, DeviceError, SetupError, BuildError.
+    Returns how the outcome differs from the expected one; empty if the bundle was written. Raises ModelError if the bundle is not
+    a test, CodecError if one of its instructions or registers no longer exists, DeviceError, SetupError, BuildError.
     """
     bundle, arrays = load_bundle(path)
     if bundle.expect is None:

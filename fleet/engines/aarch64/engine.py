@@ -21,7 +21,7 @@ from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.plan import HELD
 
 _LIMIT_FACTOR = 8
-"""A run is stopped after so many times the instructions that are estimated for RISC-V."""
+"""A run is stopped after this multiple of the instructions estimated for RISC-V."""
 
 
 class Aarch64Engine:
@@ -31,13 +31,13 @@ class Aarch64Engine:
     target = "aarch64"
 
     def available(self) -> str | None:
-        """None when the emulator is installed, else what is missing."""
+        """Return None if the emulator is installed, else what is missing."""
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile, run, return a complete trace.
 
-        Raises DeviceError if the target cannot hold the program, ModelError for errors that the data cause, EmulationError if the
+        Raises DeviceError if the target cannot hold the program, ModelError for errors caused by the data, EmulationError if the
         program crashes.
         """
         from fleet.ir.operations.composite import entering
@@ -63,7 +63,7 @@ class Aarch64Engine:
 
 
 class _Run:
-    """One run on a machine, which gets the image, weights and inputs."""
+    """One run on a machine, which is loaded with the image, weights and inputs."""
 
     def __init__(self, compiled: Aarch64Program, machine: UnicornEmulator, inputs: Mapping[str, np.ndarray]) -> None:
         self._compiled, self._machine, self._module = compiled, machine, compiled.module
@@ -79,7 +79,7 @@ class _Run:
         self._host = HostSide(program, self._module.host_calls, machine, inputs, "aarch64")
 
     def trace(self, options: RunOptions) -> Trace:
-        """Run; return what the run left, without names of the program before its passes."""
+        """Run; return the results, without names of the program before its passes."""
         begun = time.perf_counter()
         execution = self._execute()
         trace = Trace("aarch64", "", elapsed_s=time.perf_counter() - begun)

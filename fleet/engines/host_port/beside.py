@@ -1,4 +1,4 @@
-"""The functional model beside the simulation: the same instructions on a second copy of memory, compared at every commit."""
+"""The functional model in parallel with the simulation: the same instructions on a copy of memory, compared at every commit."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fleet.sdk import Call, Device, InstructionSet
 
 
 class LockstepModel:
-    """Takes what the host does, in order; `compare` then tells the first commit that differs.
+    """Receives the host's actions in order; `compare` then finds the first commit that differs.
 
-    Calls are executed late, by `catch_up`, so that the simulation can go on meanwhile.
+    Calls are executed later, by `catch_up`, so that the simulation can continue meanwhile.
     """
 
     def __init__(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, folder: Path) -> None:
         """Args:
         instruction_set, device: what runs.
-        memory: what the host writes and the simulation works on; read only where the host has written.
+        memory: written by the host and used by the simulation; read only where the host has written.
         folder: for the second copy.
         """
         self._set, self._device, self._theirs = instruction_set, device, memory
-        for image in folder.glob("*.bin"):  # of a run before in the same folder
+        for image in folder.glob("*.bin"):  # of an earlier run in the same folder
             image.unlink()
         self._ours = MappedMemory(device, folder)
         self._ours.set_registers(parameter_values(load(instruction_set.description)))
@@ -36,31 +36,31 @@ class LockstepModel:
         self._expected: deque[Commit] = deque()
         self._executed = 0
         self.compared = 0
-        """Commits that were equal."""
+        """Number of equal commits."""
 
     def parameter(self, address: int, value: int) -> None:
-        """A parameter register (byte address) was written."""
+        """Record a write of a parameter register (byte address)."""
         self.catch_up()
         self._ours.set_registers({address: value})
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """The host wrote these bytes of memory."""
+        """Record bytes of memory that the host wrote."""
         self.catch_up()
         self._ours.view(space, offset, size, bank)[:] = self._theirs.view(space, offset, size, bank)
 
     def start(self, calls: Sequence[Call]) -> None:
-        """These were started."""
+        """Record started calls."""
         self._calls.extend(calls)
 
     def catch_up(self) -> None:
-        """Executes what was started."""
+        """Execute the started calls."""
         calls = list(self._calls)
         self._calls.clear()
         self._expected.extend(execute_calls(self._set, self._device, self._ours, calls, self._executed))
         self._executed += len(calls)
 
     def compare(self, found: Sequence[Commit]) -> None:
-        """The simulation's next commits. Raises ComparisonFailure for the first that is not the model's."""
+        """Compare the simulation's next commits. Raises ComparisonFailure for the first that differs from the model's."""
         self.catch_up()
         for commit in found:
             expected = self._expected.popleft()
@@ -75,7 +75,7 @@ class LockstepModel:
             self.compared += 1
 
     def close(self) -> None:
-        """Drops the second copy's mappings."""
+        """Drop the second copy's mappings."""
         self._ours.close()
 
 

@@ -38,20 +38,20 @@ class _UnderWay:
 class HardwarePort:
     """Engine `rtl` behind registers, from reset to `finish`.
 
-    Time stands still in the simulation while the program does something else, so its cycles do not depend on the computer's
-    speed. A read of the status of a unit under way, and of the interrupt status, polls in the simulation.
+    Simulation time does not advance while the program does something else, so cycles do not depend on the computer's
+    speed. A read of the status of a running unit, or of the interrupt status, polls in the simulation.
     """
 
     def __init__(
         self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions, *, check: bool = False
     ) -> None:
-        """Builds the simulation (or takes it from the cache), starts it and compares the description's hash.
+        """Build the simulation (or take it from the cache), start it and compare the description's hash.
 
         Args:
             instruction_set, device: what runs.
             memory: the images that the program maps too.
             options: memory model, seed, progress of the build, workdir for logs (a temporary folder when None).
-            check: run the functional model beside it and compare every commit.
+            check: run the functional model in parallel and compare every commit.
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
@@ -116,20 +116,20 @@ class HardwarePort:
             self._ask(self._identity)
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """Take note of bytes of the mapped memory that the host wrote."""
+        """Record bytes of the mapped memory that the host wrote."""
         self._memory.view(space, offset, size, bank)
         if self._beside is not None:
             self._beside.wrote(space, bank, offset, size)
 
     def settle(self) -> None:
-        """Wait for all that is under way.
+        """Wait for everything in progress.
 
-        Raises SimulationError where what was started has not committed when its unit says that it is over.
+        Raises SimulationError if a started call has not committed when its unit reports that it has finished.
         """
         while self._under_way:
             first = self._under_way[0]
             status = first.start.unit.status
-            if status is None:  # what was pending before may end the first wait early; it is cleared, and waited for again
+            if status is None:  # an earlier pending interrupt may end the first wait early; it is cleared, and waited for again
                 self._live.poll(self._interrupt.status_address, self._interrupt.done, self._interrupt.done)
                 self._live.write(self._interrupt.status_address, self._interrupt.done)
             else:
@@ -147,7 +147,7 @@ class HardwarePort:
         return Summary("rtl", self._commits, status.cycles, None if self._beside is None else self._beside.compared)
 
     def close(self) -> None:
-        """Let go of everything; may be called twice."""
+        """Release everything; may be called twice."""
         if self._job is not None:
             self._job.abandon()
         self._simulation.close()
@@ -171,7 +171,7 @@ class HardwarePort:
             )
 
     def _start(self, unit: Unit, register: Register, value: int) -> None:
-        if self._under_way:  # perhaps it is over, and nobody looked
+        if self._under_way:  # it may have finished unnoticed
             self._ask(self._identity)
         start = self._registers.start(unit, self._memory)
         busy = next((u.start for u in self._under_way if u.start.fetched or start.fetched or u.start.unit.name == unit.name), None)
@@ -189,7 +189,7 @@ class HardwarePort:
             raise HostError("the hardware refused it beside what is under way", where=start.where, hint="wait before starting it")
 
     def _ask(self, register: Register) -> int:
-        """Reads a register now; the model beside works meanwhile. Then the commits up to here are matched."""
+        """Read a register now, while the functional model runs in parallel. Then compare the commits so far."""
         self._live.ask(register.address)
         if self._beside is not None:
             self._beside.catch_up()

@@ -18,7 +18,7 @@ from fleet.sdk import Device, InstructionSet
 
 
 class ModelPort:
-    """Engine `iss` behind registers: an instruction is over when the write that starts it returns."""
+    """Engine `iss` behind registers: an instruction has finished when the write that starts it returns."""
 
     def __init__(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory) -> None:
         """memory: the images that the program maps too; its parameter registers get their values after reset."""
@@ -63,18 +63,18 @@ class ModelPort:
                 return self._hash
             case "cycles" | "cycles_class" | "counter":
                 return self._uncounted(register)
-            case _:  # what is refused ends the program, so the error registers never change
+            case _:  # a refusal ends the program, so the error registers never change
                 return self._registers.values.get(register.address, register.reset)
 
     def sync(self) -> None:
-        """Nothing is ever on its way."""
+        """Do nothing: writes take effect at once."""
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """Take note of bytes of the mapped memory that the host wrote."""
+        """Record bytes of the mapped memory that the host wrote."""
         self._memory.view(space, offset, size, bank)
 
     def settle(self) -> None:
-        """Nothing is ever under way."""
+        """Do nothing: no instruction is ever in progress."""
 
     def finish(self) -> Summary:
         """Settle, end, and return the summary."""
@@ -82,7 +82,7 @@ class ModelPort:
         return Summary("iss", self._commits, notes=notes)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to release."""
 
     def _start(self, unit: Unit) -> None:
         start = self._registers.start(unit, self._memory)

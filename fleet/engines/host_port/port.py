@@ -15,10 +15,10 @@ class Summary:
 
     Attributes:
         engine: "iss" or "rtl".
-        commits: one an instruction, in program order.
+        commits: one per instruction, in program order.
         cycles: of the whole program on the device's clock, register port included; None without a clock.
-        compared: commits that were compared with the functional model; None when that was not asked for.
-        notes: lines that a reader of the results should know.
+        compared: commits that were compared with the functional model; None if that was not requested.
+        notes: lines for a reader of the results.
     """
 
     engine: str
@@ -29,36 +29,36 @@ class Summary:
 
 
 class DevicePort(Protocol):
-    """A device that a host program uses. Every method raises HostError for what the program does wrong."""
+    """A device that a host program uses. Every method raises HostError if the program makes an error."""
 
     def set_deadline(self, moment: float | None) -> None:
-        """Moment (time.monotonic) after which waiting is given up, by an error; None: never."""
+        """Time (time.monotonic) after which waiting ends with an error; None: never."""
         ...
 
     def write(self, number: int, value: int) -> None:
-        """Writes a register, by its number; of a start register it starts the unit."""
+        """Write a register, by its number; a start register starts the unit."""
         ...
 
     def read(self, number: int) -> int:
-        """Reads a register. That of a unit under way that says when it is over is read when it is."""
+        """Read a register. The status of a running unit is read when the unit has finished."""
         ...
 
     def sync(self) -> None:
-        """Everything written so far has reached the registers."""
+        """Return when everything written so far has reached the registers."""
         ...
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """The host wrote these bytes of the mapped memory. Raises HostError if the range is not in the memory."""
+        """Record bytes of the mapped memory that the host wrote. Raises HostError if the range is not in the memory."""
         ...
 
     def settle(self) -> None:
-        """Waits for all that is under way."""
+        """Wait for everything in progress."""
         ...
 
     def finish(self) -> Summary:
-        """Settles and ends; nothing may be called after it but `close`."""
+        """Settle and end; afterwards only `close` may be called."""
         ...
 
     def close(self) -> None:
-        """Lets go of everything, whatever the state; may be called twice."""
+        """Release everything, in any state; may be called twice."""
         ...

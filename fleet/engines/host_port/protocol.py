@@ -44,11 +44,11 @@ class MessageKind(IntEnum):
 
 
 class HostError(FleetError):
-    """A host program asks for what the device does not have or would refuse."""
+    """A host program requests something that the device does not have or would refuse."""
 
 
 def answer(value: int = 0, text: bytes = b"") -> bytes:
-    """An answer; with a text its length is the value."""
+    """Return an answer; with a text, its length is the value."""
     return MESSAGE.pack(MessageKind.ANSWER, 0, len(text) if text else value, 0) + text
 
 

@@ -1,4 +1,4 @@
-"""The meaning of a host program's register accesses, from the description alone."""
+"""Interprets a host program's register accesses, from the description alone."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from fleet.sdk import Call, Device, InstructionSet
 
 @dataclass(frozen=True)
 class StartWrite:
-    """The instruction or binary that the write of a start register began.
+    """The instruction or binary that the write of a start register started.
 
-    calls: the instruction, or every task of the binary that is fetched; fetched: it is a binary.
+    calls: the instruction, or every task of the fetched binary; fetched: whether it is a binary.
     where: for messages, "CSB_Write(33, 0x11f) (mvm_start)".
     """
 
@@ -31,9 +31,9 @@ class StartWrite:
 
 
 class RegisterFile:
-    """The registers that software writes, and what a start makes of them.
+    """The registers that software writes, and the calls that a start makes from them.
 
-    `values` holds what each register (by byte address) was last written, its value after reset before that.
+    `values` holds the last written value of each register (by byte address), initially its reset value.
     """
 
     def __init__(self, instruction_set: InstructionSet, device: Device) -> None:
@@ -45,7 +45,7 @@ class RegisterFile:
         self.values: dict[int, int] = {r.address: r.reset for r in d.registers if _writable(r)}
 
     def find(self, number: int) -> Register:
-        """The register of a number. Raises HostError if the description has none."""
+        """Return the register of a number. Raises HostError if the description has none."""
         register = self._by_number.get(number)
         if register is None:
             numbers = sorted(self._by_number)
@@ -55,7 +55,7 @@ class RegisterFile:
         return register
 
     def write(self, number: int, value: int) -> tuple[Register, Unit | None]:
-        """Keeps the value; the register, and the unit that the write starts. Raises HostError where it cannot be written."""
+        """Store the value; return the register, and the unit that the write starts. Raises HostError if it cannot be written."""
         register = self.find(number)
         if not _writable(register):
             raise HostError(f"{register.name} ({register.role}) can only be read", where=f"register {number}")
@@ -63,10 +63,10 @@ class RegisterFile:
         return register, self._starts.get(register.address)
 
     def start(self, unit: Unit, memory: MappedMemory) -> StartWrite:
-        """Return what the unit starts with the registers as they are; operands keep their last value.
+        """Return what the unit starts with the current registers; operands keep their last value.
 
-        memory: holds the binary, where one is fetched.
-        Raises HostError for what is no instruction, or one that the device refuses.
+        memory: holds the binary, if one is fetched.
+        Raises HostError if it is not an instruction, or one that the device refuses.
         """
         value = self.values[unit.start.address]
         where = f"CSB_Write({unit.start.number}, {value:#x}) ({unit.start.name})"

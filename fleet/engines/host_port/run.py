@@ -1,4 +1,4 @@
-"""Runs a host program against a device by its name: what `fleet host run` does, from Python."""
+"""Runs a host program against a device by its name: the Python interface of `fleet host run`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class HostRun:
 
     Attributes:
         exit_code: the program's; minus the signal's number for one that crashed.
-        output: its standard output where that was captured, else empty.
-        summary: what the device did.
-        accesses: register writes and reads.
+        output: its standard output if captured, else empty.
+        summary: the device's summary.
+        accesses: number of register writes and reads.
         used: whether the program ever opened the device.
-        device: what it ran on.
+        device: the device.
     """
 
     exit_code: int
@@ -54,21 +54,21 @@ def run_program(
     timeout: float | None = None,
     capture: bool = False,
 ) -> HostRun:
-    """Runs a program on a fresh device (memory 0, registers as after reset).
+    """Run a program on a fresh device (memory 0, registers at their reset values).
 
     Args:
-        program: file; arguments: what it is given.
+        program: file; arguments: its arguments.
         options: device; memory model, seed and progress for `rtl`; workdir keeps memory images and logs.
         engine: "iss" or "rtl".
         check: run the functional model beside `rtl` and compare every commit.
         ddr_base, hbm_base: where the program sees the memories.
         timeout: seconds after which the program is ended.
-        capture: take its standard output instead of letting it pass.
+        capture: capture its standard output instead of passing it on.
 
     Raises:
         FleetError: no such program.
-        HostError: it asks for what the device does not have, or does not end in time.
-        DeviceError, SetupError, BuildError: the device cannot be made.
+        HostError: it requests something that the device does not have, or does not end in time.
+        DeviceError, SetupError, BuildError: the device cannot be created.
         SimulationError: the simulated hardware failed.
         ComparisonFailure: a commit differs, or `check` found nothing to compare.
     """
@@ -80,7 +80,7 @@ def run_program(
     file = _file(program)
     with Scratch("host") as temporary:
         folder = temporary if options.workdir is None else options.workdir
-        for image in (folder / "memory").glob("*.bin"):  # of a run before in the same folder
+        for image in (folder / "memory").glob("*.bin"):  # of an earlier run in the same folder
             image.unlink()
         images = MappedMemory(device, folder / "memory")
         port: DevicePort | None = None
@@ -105,7 +105,7 @@ def run_program(
 
 
 def _file(path: Path) -> Path:
-    """The program with its folder, so that no other program of that name is started."""
+    """Return the program with its folder, so that no other program of that name is started."""
     if not path.is_file():
         raise FleetError("no such program", where=str(path), hint="make it with `fleet host build`")
     if not os.access(path, os.X_OK):

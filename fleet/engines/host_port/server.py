@@ -1,4 +1,4 @@
-"""Starts a host program and answers what it asks of the device, until it ends."""
+"""Starts a host program and answers its requests to the device until it ends."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from fleet.targets.driver import DDR_BASE, HBM_BASE
 VARIABLE = "FLEET_HOST"
 """Environment of the program: path of the socket."""
 
-_LOOK_S = 0.05  # between looks whether the program still runs
+_LOOK_S = 0.05  # between checks whether the program still runs
 _CHUNK = 1 << 16
 _SOCKET_BYTES = 100  # a Unix socket's path is at most 107 bytes
 
 
 class HostServer:
-    """One device for one program (or several, one after the other, of a script).
+    """One device for one program (or several of a script, one after the other).
 
     Example:
         code = HostServer(ModelPort(instruction_set, device, memory), memory).run(["./program", "weights"], timeout=60)
@@ -48,7 +48,7 @@ class HostServer:
     def __init__(self, port: DevicePort, memory: MappedMemory, *, ddr_base: int = DDR_BASE, hbm_base: int = HBM_BASE) -> None:
         """Args:
         port: the device; memory: its images.
-        ddr_base, hbm_base: where the program's addresses of the two begin.
+        ddr_base, hbm_base: the program's base addresses of the two.
         """
         self._port = port
         self._configuration = configuration(memory, ddr_base, hbm_base)
@@ -62,7 +62,7 @@ class HostServer:
         """Whether a program has ever connected."""
 
     def run(self, command: Sequence[str], *, timeout: float | None = None, output: int | None = None) -> int:
-        """Runs the program to its end, its standard streams those of this process.
+        """Run the program to its end, with the standard streams of this process.
 
         Args:
             command: program and arguments.
@@ -73,8 +73,8 @@ class HostServer:
             The program's exit code; minus the signal's number for one that crashed.
 
         Raises:
-            HostError: what the program asked for cannot be done, it cannot be started, or it took too long.
-            FleetError: what the device raised: SimulationError or ComparisonFailure, exit code 1.
+            HostError: a request of the program is invalid, the program cannot be started, or it took too long.
+            FleetError: raised by the device: SimulationError or ComparisonFailure, exit code 1.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         self._port.set_deadline(deadline)
@@ -103,11 +103,11 @@ class HostServer:
             if deadline is not None and time.monotonic() > deadline:
                 return
             self._turn(_LOOK_S)
-        while self._turn(0.0):  # what it left in the socket
+        while self._turn(0.0):  # remaining messages in the socket
             pass
 
     def _turn(self, seconds: float) -> bool:
-        """Waits for something to do, does it; whether there was anything."""
+        """Wait for a message and handle it; return whether there was one."""
         assert self._listening is not None
         source = self._client or self._listening
         if not select.select([source], [], [], seconds)[0]:
@@ -122,7 +122,7 @@ class HostServer:
         if not chunk:
             self._hang_up()
             return True
-        if self._failure is None:  # else it is only read, so that the program can read why it shall end
+        if self._failure is None:  # else it is only read, so that the program can read why it must end
             self._take(self._buffer + chunk)
         return True
 
@@ -166,7 +166,7 @@ class HostServer:
 
     def _send(self, data: bytes) -> None:
         assert self._client is not None
-        with contextlib.suppress(ConnectionError):  # it has gone: that is seen when it is read
+        with contextlib.suppress(ConnectionError):  # the program has gone, which the next read detects
             self._client.sendall(data)
 
     def _hang_up(self) -> None:

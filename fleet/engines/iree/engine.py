@@ -1,6 +1,6 @@
 """Engine `iree`: the export to upstream dialects, compiled and run by IREE. An independent compiler as an oracle.
 
-Nothing of fleet's code generation is in it: IREE chooses tiles, vectors and the order of sums.
+It uses none of fleet's code generation: IREE chooses tiles, vectors and the order of sums.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor
 
 _FLAGS = ("--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=false", "--iree-input-demote-i64-to-i32=false")
-"""Code for this processor, with the program's own dtypes: IREE would compute float64 in float32."""
+"""Code for this processor, with the program's own dtypes: by default IREE would compute float64 in float32."""
 
 
 class IreeEngine:
@@ -31,7 +31,7 @@ class IreeEngine:
     target = "mlir"
 
     def available(self) -> str | None:
-        """None if IREE's compiler and runtime are installed, else how to get them."""
+        """Return None if IREE's compiler and runtime are installed, else how to get them."""
         if find_spec("iree") and find_spec("iree.compiler") and find_spec("iree.runtime"):
             return None
         return "the packages iree-base-compiler and iree-base-runtime are not installed; install fleet-cosim[iree]"
@@ -52,7 +52,7 @@ class IreeEngine:
         start = time.perf_counter()
         try:
             found = module[compiled.export.entry](*given)
-        except (RuntimeError, ValueError) as error:  # the export checks what data decide
+        except (RuntimeError, ValueError) as error:  # the export checks conditions that depend on data
             raise ModelError(f"IREE ended the run: {str(error).splitlines()[0]}", where=program.source_name) from error
         elapsed = time.perf_counter() - start
         results = found if isinstance(found, tuple) else () if found is None else (found,)

@@ -1,4 +1,4 @@
-"""The account of a run in legs: what it proved, in words."""
+"""The account of a run in legs: a text on what it proved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fleet.engines.legs.run import LegsRan, SampleRan
 
 _PLACES = 6
-"""Most cuts that are named."""
+"""Largest number of cuts that are named."""
 _CLOCKS = {
     "timed": "cycles: approximate, each leg's refreshes come at the time that the cost model gives its start",
     "stall": "cycles: not those of one run, whose random stalls follow its whole history",
@@ -16,12 +16,12 @@ _CLOCKS = {
 
 
 APPROXIMATE = frozenset(_CLOCKS)
-"""Memory models with which a run in legs does not have the cycles of one run."""
+"""Memory models with which the cycles of a run in legs differ from those of an uncut run."""
 
 
 @dataclass
 class CutAccount:
-    """Adds up the runs of one engine. runs: how many. legs, cuts: of all of them. fewest: instructions repeated at a cut."""
+    """Sums the runs of one engine. runs: how many. legs, cuts: of all of them. fewest: instructions repeated at a cut."""
 
     runs: int = 0
     legs: int = 0
@@ -39,7 +39,7 @@ class CutAccount:
         self.cuts += tuple(first + leg.own for leg in ran.legs[1:])
 
     def words(self, model: str) -> str:
-        """One line; empty if nothing ran in legs. model: memory model, as the bench names it."""
+        """Return one line; empty if nothing ran in legs. model: memory model, as the bench names it."""
         if not self.runs:
             return ""
         if not self.cuts:
@@ -59,9 +59,9 @@ class CutAccount:
 
 @dataclass
 class SampleAccount:
-    """Adds up the sampled runs of one engine: runs, commits in RTL and all, stretches, the estimate and its variance.
+    """Sums the sampled runs of one engine: runs, commits in RTL and in total, stretches, the estimate and its variance.
 
-    alike: calls that only their instruction's own estimate stands for; alike_cycles: theirs. diverged: whether a run did.
+    alike: calls for which only their instruction's own estimate is used; alike_cycles: their cycles. diverged: whether a run did.
     """
 
     runs: int = 0
@@ -88,7 +88,7 @@ class SampleAccount:
         self.alike, self.alike_cycles = self.alike + e.alike, self.alike_cycles + e.share * e.cycles
 
     def counters(self) -> dict[str, float]:
-        """Figures of the sample; none has the name of a figure of a whole run."""
+        """Return figures of the sample; their names differ from those of a whole run."""
         found: dict[str, float] = {"sampled.commits": self.commits, "sampled.of_commits": self.of, "sampled.cycles": self.simulated}
         if self.runs and not self.diverged:
             half = math.sqrt(self.square)
@@ -96,7 +96,7 @@ class SampleAccount:
         return found
 
     def words(self) -> str:
-        """One line; empty if nothing ran."""
+        """Return one line; empty if nothing ran."""
         if not self.runs:
             return ""
         text = (

@@ -1,4 +1,4 @@
-"""The functional model running through a run's instructions ahead of its legs: the state in which each starts and ends."""
+"""Runs the functional model ahead of the legs, to obtain the state in which each leg starts and ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.sdk.hardware.state import REGISTERS
 
 _YOUNGER = 64
-"""Instructions behind the last one of a leg that may have written when it ends."""
+"""Instructions after the last one of a leg that may have written when it ends."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Course:
     def __init__(
         self, instruction_set: InstructionSet, device: Device, base: MappedMemory, calls: Sequence[Call], *, refusals: bool
     ) -> None:  # fmt: skip
-        """Start before the first call, on `base` as it stands, which must not change meanwhile.
+        """Start before the first call, on the current `base`, which must not change meanwhile.
 
         refusals: an illegal call commits with its cause; else it raises DeviceError.
         """
@@ -55,7 +55,7 @@ class Course:
 
     @property
     def registers(self) -> dict[str, int]:
-        """State registers as they stand."""
+        """Current state registers."""
         return registers_in(self._device, self.memory)
 
     def to(self, seq: int) -> None:
@@ -64,7 +64,7 @@ class Course:
             self._step(self.memory, call, len(self.expected), self._touched, self.expected)
 
     def state(self) -> CourseState:
-        """The state as it stands; a copy."""
+        """Return a copy of the current state."""
         inside = {space: self._inside(self.memory, space).copy() for space in self._spaces()}
         return CourseState(len(self.expected), self._touched.contents(), inside)
 
@@ -72,8 +72,8 @@ class Course:
         """Return what differs between a leg's end and the model's state there.
 
         Args:
-            start, end: of the leg. found: pages that it wrote. inside: holds what stands inside the hardware; None: not known.
-            younger: how many calls behind `end` were under way: what they write is not compared here, the next leg's is.
+            start, end: of the leg. found: pages that it wrote. inside: holds the state inside the hardware; None: not known.
+            younger: number of calls after `end` in progress: their writes are compared in the next leg, not here.
         """
         wrong = strays(self._base, start.images, self._touched, end.images, found)
         if inside is not None:
@@ -87,7 +87,7 @@ class Course:
         self.memory.close()
 
     def _later(self, wrong: list[Stray], end: CourseState, younger: int) -> list[Stray]:
-        """Leave out the bytes that younger calls write: they may be half written."""
+        """Skip the bytes that younger calls write: they may be half written."""
         registers = end.inside[REGISTERS].view("<u4").tolist() if REGISTERS in end.inside else []
         before = dict(zip((r.name for r in self._device.state.registers), registers, strict=True))
         calls = self._calls[end.seq : end.seq + min(younger, _YOUNGER)]

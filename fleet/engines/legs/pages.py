@@ -1,4 +1,4 @@
-"""Pages of device memory that somebody wrote: of a model that runs ahead, and of a simulation on shared images."""
+"""Written pages of device memory: of a model that runs ahead, and of a simulation on shared images."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, int]
 
 
 def _pages(memory: MappedMemory, key: Key) -> np.ndarray:
-    """An image as an array of pages; a view. Where the image's size is no multiple of a page, a page is as much less."""
+    """Return a view of an image as an array of pages. If the image's size is not a multiple of a page, pages are smaller."""
     whole = memory.view(key[0], 0, memory.device.memory[key[0]], key[1])
     return whole.reshape(-1, gcd(_PAGE, whole.size))
 
@@ -39,7 +39,7 @@ class Pages:
             _pages(memory, key)[numbers] = data
 
     def over(self, memory: MappedMemory, key: Key, numbers: np.ndarray) -> np.ndarray:
-        """The pages of these numbers as they are here, else as memory has them; a copy."""
+        """Return a copy of the pages of these numbers, as stored here, else from memory."""
         found = _pages(memory, key)[numbers]
         mine, data = self.parts.get(key, (np.zeros(0, np.int64), found[:0]))
         _, here, there = np.intersect1d(numbers, mine, assume_unique=True, return_indices=True)
@@ -48,7 +48,7 @@ class Pages:
 
 
 class WrittenPages:
-    """Marks of the pages of a memory's images that were written."""
+    """Marks the written pages of a memory's images."""
 
     def __init__(self, memory: MappedMemory) -> None:
         """memory: read by `contents`."""
@@ -56,7 +56,7 @@ class WrittenPages:
         self._marks = {key: np.zeros(len(_pages(memory, key)), np.bool_) for key in memory.paths}
 
     def mark(self, writes: Sequence[Write]) -> None:
-        """Mark what was written; spaces that are no images do not count."""
+        """Mark written pages; spaces without images are ignored."""
         for w in writes:
             marks = self._marks.get((w.space, w.bank))
             if marks is not None and w.data.size:
@@ -65,11 +65,11 @@ class WrittenPages:
                     marks[w.offset // page : (w.offset + w.data.size - 1) // page + 1] = True
                     continue
                 starts, size = w.starts(), w.data.shape[-1]
-                for at in (*range(0, size, page), size - 1):  # a block's bytes a page apart, and its last
+                for at in (*range(0, size, page), size - 1):  # one byte per page of a block, and its last
                     marks[(starts + at) // page] = True
 
     def numbers(self, key: Key) -> np.ndarray:
-        """The marked pages of an image, ascending."""
+        """Return the marked pages of an image, ascending."""
         return np.flatnonzero(self._marks[key])
 
     def contents(self) -> Pages:
@@ -83,7 +83,7 @@ class WrittenPages:
 
 
 def save_overlay(path: Path, memory: MappedMemory, pages: Pages) -> None:
-    """Write pages as the bench takes them (rtl_models/README.md): each run of them after a header of space, offset and size."""
+    """Write pages in the bench's format (rtl_models/README.md): each run of pages after a header of space, offset and size."""
     with path.open("wb") as f:
         for (space, bank), (numbers, data) in pages.parts.items():
             runs = np.split(np.arange(numbers.size), np.flatnonzero(np.diff(numbers) != 1) + 1)
@@ -94,7 +94,7 @@ def save_overlay(path: Path, memory: MappedMemory, pages: Pages) -> None:
 
 
 def load_overlay(path: Path, memory: MappedMemory) -> Pages:
-    """Read what a simulation wrote of its images. Raises DeviceError if it is not whole."""
+    """Read the pages that a simulation wrote. Raises DeviceError if the file is incomplete."""
     raw = np.fromfile(path, np.uint8) if path.is_file() else None
     found: dict[Key, list[tuple[int, np.ndarray]]] = {}
     at = 0
@@ -127,7 +127,7 @@ def load_overlay(path: Path, memory: MappedMemory) -> Pages:
 
 @dataclass(frozen=True)
 class Stray:
-    """One byte that is not as the functional model has it."""
+    """One byte that differs from the functional model's."""
 
     space: str
     bank: int
@@ -137,10 +137,10 @@ class Stray:
 
 
 def strays(base: MappedMemory, start: Pages, written: WrittenPages, end: Pages, found: Pages) -> list[Stray]:
-    """All bytes in which a simulation's memory is not the model's, in every page that one of them wrote.
+    """Return all bytes in which a simulation's memory differs from the model's, in every page that one of them wrote.
 
     Args:
-        base: images beneath both. start: what the simulation found over them. found: the pages that it wrote.
+        base: images shared by both. start: initial changes of the simulation to them. found: the pages that it wrote.
         written: pages that the model wrote so far. end: their contents in the model.
     """
     result: list[Stray] = []

@@ -9,25 +9,25 @@ from heapq import heapreplace
 from itertools import accumulate, pairwise
 
 WARM_UP = 3
-"""Instructions that a leg repeats of the one before it, at least."""
+"""Minimum number of instructions that a leg repeats of the one before it."""
 _WARM_CYCLES = 1_000
-"""Cycles of them, at least, by their own cost: queues and prefetch reach their pace."""
+"""Minimum number of their cycles, by their own cost, so that queues and prefetch reach their steady state."""
 
 _EACH = 4
-"""Legs a process, at most: they end at different times, and the last ones keep all processes busy."""
+"""Maximum number of legs per process: legs end at different times, and several per process keep all busy."""
 SHORTEST = 50_000
-"""Cycles, by the instructions' own cost: below it, what is repeated outweighs what is won."""
+"""Minimum cycles of a leg, by the instructions' own cost: below it, the repetition costs more than it gains."""
 _NEAR = 0.3
-"""Share of a leg by which a cut may move to a place where less is repeated."""
+"""Share of a leg by which a cut may move to a position that repeats less."""
 _REPEATED = 0.08
-"""Share of a run that may be repeated at most."""
+"""Maximum share of a run that may be repeated."""
 _UNSURE = 0.1
 """Share by which a leg may take longer than its instructions' own estimates."""
 
 
 @dataclass(frozen=True)
 class Leg:
-    """Calls [first, end) of a run, of which those from `own` on are its own: the others warm it up."""
+    """Calls [first, end) of a run; those from `own` on are its own, the others are its warm-up."""
 
     first: int
     own: int
@@ -35,7 +35,7 @@ class Leg:
 
     @property
     def warm_up(self) -> int:
-        """Number of calls before its own, which only warm up."""
+        """Number of warm-up calls before its own."""
         return self.own - self.first
 
 
@@ -47,16 +47,16 @@ def warmed(total: Sequence[int], start: int) -> int:
 def plan_legs(
     costs: Sequence[int], jobs: int, starts: Collection[int], ends: Collection[int], *, shortest: int = SHORTEST
 ) -> tuple[Leg, ...]:
-    """Cut a run so that it ends as early as can be, and little is repeated.
+    """Cut a run so that it ends as early as possible, and little is repeated.
 
     Args:
         costs: cycles of each call, as its instruction estimates them.
         jobs: how many run at a time.
         starts: calls with which the hardware can start. ends: calls before which a leg may end.
-        shortest: cycles of a leg.
+        shortest: minimum cycles of a leg.
 
     Returns:
-        The legs in order: their own calls are all calls, each once.
+        The legs in order; every call is the own call of exactly one leg.
     """
     total = [0, *accumulate(max(1, c) for c in costs)]
     can_start = sorted({0, *starts})

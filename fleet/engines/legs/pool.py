@@ -10,7 +10,7 @@ from fleet.engines.rtl_sim.process import Simulation
 
 
 class Simulations:
-    """Starts processes as they are needed and lends each to one job at a time. May be used from several threads."""
+    """Starts processes on demand and lends each to one job at a time. Thread-safe."""
 
     def __init__(self, start: Callable[[int], Simulation]) -> None:
         """start: starts process number n, in a folder of its own."""
@@ -25,7 +25,7 @@ class Simulations:
 
     @contextmanager
     def lend(self, number: int) -> Generator[Simulation]:
-        """A process for job `number`. After an error, or when it was killed, it does not come back."""
+        """Lend a process to job `number`. After an error, or if it was killed, it is not reused."""
         simulation = self.take()
         with self._lock:
             self._lent[number] = simulation
@@ -44,7 +44,7 @@ class Simulations:
                 simulation.close()
 
     def take(self) -> Simulation:
-        """A process that nobody uses. Raises SetupError or SimulationError."""
+        """Return an idle process. Raises SetupError or SimulationError."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
@@ -55,7 +55,7 @@ class Simulations:
         return simulation
 
     def shared(self) -> Simulation:
-        """A process that runs, for jobs one after the other while none is lent."""
+        """Return a running process, for sequential jobs while none is lent."""
         simulation = self.take()
         with self._lock:
             self._idle.append(simulation)

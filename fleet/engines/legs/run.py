@@ -1,4 +1,4 @@
-"""A run in legs: the model goes ahead, processes simulate the legs as their starts are known, the run is put together."""
+"""A run in legs: the model runs ahead, processes simulate the legs as their start states become known, the results are merged."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _LOOK = 0.5
 
 @dataclass(frozen=True)
 class LegRequest:
-    """A run of instructions that is to be cut.
+    """A run of instructions to be cut.
 
-    memory: before the first instruction; afterwards as the run leaves it. refusals, binaries, together, parameters, model, timing,
-    snapshots: as `Segment` and `Segment.job` take them. inside: what can be set of the state inside the hardware.
+    memory: before the first instruction; at the end, after the run. refusals, binaries, together, parameters, model, timing,
+    snapshots: as `Segment` and `Segment.job` take them. inside: the settable state inside the hardware.
     expected: commits of the calls; empty: those of the functional model on this memory. jobs: how many legs run at a time.
     shortest: cycles of a leg.
     """
@@ -66,11 +66,11 @@ class LegRequest:
 
 @dataclass(frozen=True)
 class LegsRan:
-    """Result of a run in legs, as that of one run: cycles count from its reset.
+    """Result of a run in legs, in the form of an uncut run: cycles count from its reset.
 
-    commits, records: of all calls, or up to the first that is not the expected one (the status is then "diverged").
+    commits, records: of all calls, or up to the first that differs from the expected one (the status is then "diverged").
     status: as of one job, without warm-ups; it has no nonce, `evidence` has those of the legs. legs: those that count.
-    agreed: cuts at which the last repeated instruction committed as long after the one before it in both legs.
+    agreed: cuts at which the last repeated instruction took equally long after the one before it in both legs.
     """
 
     commits: tuple[Commit, ...]
@@ -83,7 +83,7 @@ class LegsRan:
 
 @dataclass(frozen=True)
 class _Begun:
-    """A leg that can run. younger: how many instructions behind its own are under way when it ends."""
+    """A leg that can run. younger: number of instructions after its own in progress when it ends."""
 
     number: int
     leg: Leg
@@ -110,10 +110,10 @@ class _Ran:
 
 @dataclass(frozen=True)
 class SampleRan:
-    """Result of a sampled run. Memory is then as the functional model leaves it.
+    """Result of a sampled run. Memory afterwards is that of the functional model.
 
-    commits: of the calls that were simulated, in program order; their clocks are those of their legs, and they are given without.
-    Up to the first that is not the expected one, where there is one (`diverged`). of: number of all calls.
+    commits: of the simulated calls, in program order, without clocks, which would be those of their legs.
+    Up to the first that differs from the expected one, if any (`diverged`). of: number of all calls.
     seconds, cycles, traffic: of the simulations, with warm-ups. stretches: how many were simulated. estimate: None if it diverged.
     """
 
@@ -133,7 +133,7 @@ def run_sample(
 ) -> SampleRan:
     """Simulate a sample of the calls, each stretch from the functional model's state and compared with it as a leg is.
 
-    Raises what `run_in_legs` raises, and DeviceError where the set does not say where its RTL keeps its state.
+    Raises what `run_in_legs` raises, and DeviceError if the set does not state where its RTL keeps its state.
     """
     r, calls = request, _resolved(request)
     if not r.inside.whole(r.device):
@@ -163,7 +163,7 @@ def run_sample(
             break
     put(end, r.memory)
     order = sorted(range(len(ran)), key=lambda n: begun[n].leg.own)
-    if estimate is None:  # stretches behind the one that differs may have been simulated before it
+    if estimate is None:  # stretches after the one that differs may have been simulated earlier
         order = order[: order.index(len(ran) - 1) + 1]
     ran = [ran[n] for n in order]
     own = [replace(c, start=None, end=None, cycles={}) for one in ran for c in one.commits[one.evidence.own :]]
@@ -188,17 +188,17 @@ def _times(begun: Sequence[_Begun], ran: Sequence[_Ran]) -> list[dict[int, int]]
 def run_in_legs(request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None = None) -> LegsRan:
     """Run the calls in legs, and compare each with the functional model.
 
-    progress: told the cycles so far.
+    progress: gets the cycles so far.
 
     Raises:
-        SimulationError: of the earliest leg that failed: as a run that is not cut, or because memory is not the model's at its end.
+        SimulationError: of the earliest failed leg: as in an uncut run, or because memory at its end differs from the model's.
         DeviceError, ComparisonFailure: of the functional model.
     """
     return _LegRun(request, simulations, progress).run()
 
 
 class _LegRun:
-    """legs: to simulate, in order; None: such as cut the whole run. known: of the same run, simulated already."""
+    """legs: to simulate, in order; None: legs that cover the whole run. known: legs of the same run already simulated."""
 
     def __init__(
         self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None,
@@ -213,14 +213,14 @@ class _LegRun:
         self.done: queue.SimpleQueue[tuple[int, _Ran | BaseException]] = queue.SimpleQueue()
         self.cycles = [0] * len(self.legs)
         self.last = len(self.legs) - 1
-        """Number of the earliest leg that failed or diverged: those behind it do not count."""
+        """Number of the earliest leg that failed or diverged: later ones do not count."""
         self.begun: list[_Begun] = []
         self.ran: dict[int, _Ran] = {}
         self.found: dict[int, Pages] = {}
         self.failed: dict[int, BaseException] = {}
 
     def run(self) -> LegsRan:
-        """Simulate the legs, which cut the whole run."""
+        """Simulate the legs, which cover the whole run."""
         try:
             self._simulate()
             return self._whole()
@@ -228,7 +228,7 @@ class _LegRun:
             self.course.close()
 
     def apart(self) -> CourseState:
-        """Simulate the legs, which need not be next to each other. Returns the model's state behind the whole run."""
+        """Simulate the legs, which need not be adjacent. Return the model's state after the whole run."""
         try:
             self._simulate()
             self.course.to(len(self.request.calls))
@@ -252,7 +252,7 @@ class _LegRun:
                 except queue.Empty:
                     if self.progress is not None:
                         self.progress(sum(self.cycles))
-            # A leg that repeats the instruction at fault may have failed before the leg whose own it is.
+            # A leg that repeats the faulty instruction may have failed before the leg that owns it.
             if (first := min(self.failed, default=self.last + 1)) <= self.last:
                 raise self.failed[first]
         finally:
@@ -262,7 +262,7 @@ class _LegRun:
             self.last = last
 
     def _take(self, number: int, outcome: _Ran | BaseException) -> None:
-        """Compare what a leg left; the earliest that fails or diverges ends those behind it."""
+        """Compare the result of a leg; the earliest that fails or diverges ends the later ones."""
         if number > self.last:
             return
         if isinstance(outcome, BaseException):
@@ -279,7 +279,7 @@ class _LegRun:
         self.last = min(self.last, number)
         self.simulations.kill(self.last)
 
-    # Of the model's course
+    # The model's course
 
     def _starts(self) -> Iterator[_Begun]:
         """Take the model to each leg's start and end, in order; a leg can run as soon as its end is known."""
@@ -320,7 +320,7 @@ class _LegRun:
         return _Begun(number, leg, start, self.course.state(), segment, expected, arrays, of_job, end - leg.end, snapshots)
 
     def _binaries(self, leg: Leg) -> tuple[list[Binary], int]:
-        """The binaries that a leg fetches from, in place and with all that follows in them; number of the call behind them."""
+        """Return the binaries that a leg fetches from, in place up to their ends, and the number of the call after them."""
         found: list[Binary] = []
         end = leg.end
         for b in self.request.binaries:
@@ -332,7 +332,7 @@ class _LegRun:
                 end = max(end, b.first + b.count)
         return found, end
 
-    # Of the processes
+    # The processes
 
     def _work(self, begun: _Begun) -> None:
         """Simulate a leg, in a thread; a process that was lost is replaced once."""
@@ -378,10 +378,10 @@ class _LegRun:
         begun.segment.taken(job, begun.snapshots)
         return _Ran(job, status, evidence, tuple(commits), tuple(records))
 
-    # Of what they left
+    # The results
 
     def _held(self, begun: _Begun, ran: _Ran) -> Pages:
-        """The pages that a leg wrote. Raises SimulationError if what it left is not what the model has there."""
+        """Return the pages that a leg wrote. Raises SimulationError if they differ from the model's."""
         r = self.request
         assert ran.job.overlay_to is not None
         found = load_overlay(ran.job.overlay_to, r.memory)
@@ -414,7 +414,7 @@ class _LegRun:
         return any(leg.own <= call < leg.end for leg in (*self.known, *self.legs))
 
     def _whole(self) -> LegsRan:
-        """The run as one: each leg goes on where the one before it ended, at the last instruction that both ran."""
+        """Merge the legs into one run: each continues where the one before it ended, at the last instruction that both ran."""
         commits: list[Commit] = []
         records: list[CommitRecord] = []
         traffic: Counter[str] = Counter()
@@ -452,7 +452,7 @@ def _resolved(request: LegRequest) -> Sequence[Call]:
 
 
 def _cost(request: LegRequest, call: Call) -> int:
-    """Cycles of a call, by its instruction's estimate."""
+    """Return the cycles of a call, by its instruction's estimate."""
     cls = request.instruction_set.instructions[call.instruction]
     if request.refusals and cls.legal(request.device, call.fields):
         return 0  # it is refused at once
@@ -461,7 +461,7 @@ def _cost(request: LegRequest, call: Call) -> int:
 
 
 def _places(request: LegRequest) -> tuple[set[int], set[int]]:
-    """Calls with which a leg can start, and calls before which it may end.
+    """Return the calls with which a leg can start, and those before which it may end.
 
     Register writes can start with any call, a binary with the first task of any of its blocks. Calls that run together are not cut.
     """
@@ -472,7 +472,7 @@ def _places(request: LegRequest) -> tuple[set[int], set[int]]:
 
 
 def _pace(records: Sequence[CommitRecord]) -> int:
-    """Cycles from the last commit but one to the last."""
+    """Return the cycles from the last commit but one to the last."""
     return records[-1].end - records[-2].end
 
 

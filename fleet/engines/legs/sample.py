@@ -1,10 +1,10 @@
-"""The plan of a sampled run, and what it says of the whole: which stretches of a run are simulated, and its cycles from theirs.
+"""The plan of a sampled run: which stretches are simulated, and the estimate of the whole run's cycles from theirs.
 
-Calls are grouped by what decides their time: the instruction, its work as the cost model counts it (sizes and modes), its
+Calls are grouped by what determines their time: the instruction, its work as the cost model counts it (sizes and modes), its
 neighbours, and whether the hardware fetches a block of the binary with it. The time of a call is that from the commit before it to
-its own, so that the times of all calls add up to the last commit's cycle. A group's mean, in units of its calls' own estimates,
-stands for those of its calls that did not run; a group of which none ran takes the mean of the calls that do the same work among
-other neighbours, then that of its instruction.
+its own, so the times of all calls add up to the last commit's cycle. A group's mean, in units of its calls' own estimates,
+is used for its calls that did not run. If no call of a group ran, the mean of calls with the same work but other neighbours is
+used, then that of its instruction.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _SPREAD = 0.01
 _CYCLES = 10
 """Assumed standard deviation of a call's cycles: this share of its own estimate, at least one cycle and at most these."""
 _EDGE = {"timed": 25, "stall": 25}
-"""Assumed standard deviation of a stretch's cycles beside that, by memory model: a refresh or stall cut off at its start or end."""
+"""Additional assumed standard deviation of a stretch's cycles, by memory model: a refresh or stall cut off at its start or end."""
 _ASSUMED = 4
-"""Stretches, so many of which the assumption is worth."""
+"""Weight of the assumption, in stretches."""
 _LIKE_LEVELS = 2
-"""The coarsest grouping of calls that do the same work; in those behind it only the instruction is the same."""
+"""The coarsest grouping of calls with the same work; in later groupings only the instruction is the same."""
 _STRETCH = 16
-"""Calls of a stretch, where the run has no period."""
+"""Calls of a stretch if the run has no period."""
 _LIKE = 0.9
-"""Share of the best period's matches with which a shorter one is taken instead."""
+"""A shorter period is preferred if it has at least this share of the best period's matches."""
 _LARGE = 0.005
-"""Share of a run from which on a call that nothing is like is worth a stretch of its own."""
+"""A call without similar calls gets its own stretch from this share of the run on."""
 _FEWEST = 2
-"""Stretches, at least: from one there is no spread."""
+"""Minimum number of stretches: one gives no variance."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def _decimal(text: str) -> bool:
 class SampleEstimate:
     """Cycles up to the last commit of a run, and half the width of their 95 % interval.
 
-    groups: of calls. alike: calls that did not run and that only their instruction's own estimate stands for. share: theirs of
-    the cycles.
+    groups: of calls. alike: calls that did not run and for which only their instruction's own estimate is used. share: their
+    share of the cycles.
     """
 
     cycles: float
@@ -98,10 +98,10 @@ class SampledCalls:
         calls: resolved. costs: cycles of each, by its own estimate. fetches: calls with which a block of a binary is fetched.
         model: of memory, as the bench names it.
         """
-        self._first = 1  # calls of the first stretch, where it is needed for the start of the run alone
+        self._first = 1  # calls of the first stretch, if it is needed only for the start of the run
         self._edge = _EDGE.get(model.partition(":")[0], 0)
         classes = instruction_set.instructions
-        work = [  # the first call's time has the start of the run in it
+        work = [  # the first call's time includes the start of the run
             (
                 n == 0,
                 c.instruction,
@@ -123,7 +123,7 @@ class SampledCalls:
 
     @property
     def period(self) -> int:
-        """Calls after which the run is like itself: those of a block of a model."""
+        """Return the period of the run in calls: those of a block of a model."""
         work, costs = np.array(self.work), np.array(self.costs, float)
         half = len(work) // 2
         found = [float((costs[:-d] * (work[:-d] == work[d:])).sum() / costs[:-d].sum()) for d in range(1, half + 1)]
@@ -133,7 +133,7 @@ class SampledCalls:
         return 1 + next(d for d, share in enumerate(found) if share >= _LIKE * best)
 
     def stretches(self, starts: Collection[int], ends: Collection[int]) -> list[Leg]:
-        """Legs of one period each that do not overlap, with their warm-ups, in program order. starts, ends: as `plan_legs`."""
+        """Return non-overlapping legs of one period each, with warm-ups, in program order. starts, ends: as `plan_legs`."""
         total = [0, *accumulate(self.costs)]
         last, length, found = len(self.work), self.period, list[Leg]()
         stops = sorted({*ends, last})
@@ -146,7 +146,7 @@ class SampledCalls:
         return found
 
     def draw(self, choice: SampleChoice, stretches: Sequence[Leg], taken: Sequence[Leg] = (), count: int = 0) -> list[Leg]:
-        """Return more legs: with large calls that nothing is like, then those whose groups were seen least, and the first call.
+        """Return more legs: with large calls without similar ones, then those whose groups were sampled least, and the first call.
 
         count: how many; 0: as many as the choice says.
         """
@@ -161,7 +161,7 @@ class SampledCalls:
         seen = Counter(groups[i] for leg in taken for i in range(leg.own, leg.end))
 
         def wanted(leg: Leg) -> int:
-            """Cycles of a leg's calls whose groups were seen too little, of those that have others like them."""
+            """Return the cycles of a leg's calls whose groups were sampled too rarely, among those with similar calls."""
             return sum(self.costs[i] for i in range(leg.own, leg.end) if seen[groups[i]] < min(_FEWEST, size[groups[i]] - 1))
 
         def take(leg: Leg) -> None:
@@ -192,12 +192,12 @@ class SampledCalls:
     def estimate(self, stretches: Sequence[Mapping[int, int]]) -> SampleEstimate:
         """Return the cycles of the whole. stretches: call -> cycles from the commit before it (of the first one: from reset), each.
 
-        The spread is that between stretches, whose calls depend on each other. From a few of them it is little known, so it is
-        taken together with an assumed one, which counts as much as `_ASSUMED` stretches, and is never made smaller by it.
+        The variance is that between stretches, because calls of one stretch depend on each other. A few stretches give a poor
+        estimate, so it is combined with an assumed one, which counts as `_ASSUMED` stretches and never reduces it.
         """
         times = {i: t for stretch in stretches for i, t in stretch.items()}
         known = [_collected(level, {i: t / self.costs[i] for i, t in times.items()}) for level in self.levels]
-        # What stands for the calls that did not run: (level, group) -> their costs.
+        # Representatives of the calls that did not run: (level, group) -> their costs.
         sets: dict[tuple[int, Hashable], list[int]] = {}
         for i, cost in enumerate(self.costs):
             if i not in times:
@@ -211,7 +211,7 @@ class SampledCalls:
             sure = [min(max(_SPREAD * c, 1), _CYCLES) ** 2 for c in costs]
             assumed += sum(sure) * (1 + len(costs) / len(rates))
             if level > _LIKE_LEVELS:
-                # Does it scale with the estimate, or is it off by as much? Between the two.
+                # The error may scale with the estimate or be constant: take a value between the two.
                 offset = [t - self.costs[i] for i, t in times.items() if self.levels[level][i] == group]
                 other = sum(costs) + len(costs) * mean(offset)
                 part, apart = (part + other) / 2, (part - other) / 2
@@ -236,7 +236,7 @@ class SampledCalls:
         return SampleEstimate(cycles, _student(freedom) * math.sqrt(spread), len(set(self.levels[0])), alike, alike_cycles / cycles)
 
     def _stands(self, i: int, known: Sequence[Mapping[Hashable, Sequence[float]]]) -> tuple[int, Hashable]:
-        """Return level and group that stand for a call: the finest with two times, or with one among those that are like it."""
+        """Return level and group that represent a call: the finest with two times, or with one among similar calls."""
         count = [len(known[n].get(level[i], ())) for n, level in enumerate(self.levels)]
         like = range(_LIKE_LEVELS + 1)
         order = [n for n in like if count[n] >= _FEWEST] + [n for n in like if count[n]]

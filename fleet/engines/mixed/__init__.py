@@ -1,1 +1,1 @@
-"""Engine `mixed`: every part of a program on the device that its source wants."""
+"""Engine `mixed`: runs every part of a program on the device that its source names."""

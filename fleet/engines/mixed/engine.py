@@ -1,4 +1,4 @@
-"""Engine `mixed`: `with fleet.device(...)` taken at its word: parts on engines and accelerators, tensors copied in between."""
+"""Engine `mixed`: executes `with fleet.device(...)`: parts run on engines and accelerators, with tensors copied in between."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class MixedEngine:
     target = "mixed"
 
     def available(self) -> str | None:
-        """Always: an engine of a part says itself what it lacks."""
+        """Return None: the engine of a part reports itself what is missing."""
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Run every part on its engine, return one complete trace.
 
-        Raises DeviceError for a device that is not known, SetupError if its engine cannot run here, and what engines raise.
+        Raises DeviceError if a device is unknown, SetupError if its engine cannot run here, and what engines raise.
         """
         from fleet.targets.printed import printed
         from fleet.transforms.sections import sections_of
@@ -47,7 +47,7 @@ class MixedEngine:
         trace = Trace(self.name, program.hash, outputs, elapsed_s=sum(t.elapsed_s for t in traces))
         for part in traces:
             trace.tensors |= part.tensors
-        trace.tensors |= values  # as they went from part to part: an accelerator keeps its own dtype
+        trace.tensors |= values  # as passed from part to part: an accelerator keeps its own dtype
         trace.counters = {"operations": float(sum(1 for _ in program.operations())), "parts": float(len(traces))}
         fates: dict[str, Any] = {}
         composites: list[Any] = []

@@ -1,4 +1,4 @@
-"""Where `with fleet.device(...)` puts a part: on an engine, or on an accelerator and the engine that runs it."""
+"""The places for `with fleet.device(...)`: an engine, or an accelerator and the engine that runs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLACES: Mapping[str, str] = {
     "host": "llvm-cpu", "cpu": "llvm-cpu", "llvm-cpu": "llvm-cpu", "gpu": "opencl", "opencl": "opencl", "cuda": "cuda",
     "riscv": "riscv", "aarch64": "aarch64", "vm": "vm", "python": "vm", "interp": "interp",
 }  # fmt: skip
-"""Device of the source -> engine. What has no machine code runs on the VM where the device is the host."""
+"""Device of the source -> engine. If the device is the host, operations without machine code run on the VM."""
 
 ACCELERATORS = ("iss", "rtl")
 """Engines of an accelerator: its functional model, which is the default, and the simulation of its hardware."""

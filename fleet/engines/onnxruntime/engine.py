@@ -1,7 +1,7 @@
-"""Runs a program by onnxruntime: an ONNX model as its file has it, every other program as `fleet.targets.onnx` writes it.
+"""Runs a program with onnxruntime: an ONNX model from its file, every other program as exported by `fleet.targets.onnx`.
 
 The trace has the value of every operation that the model names, so that a comparison with the golden names the first operation
-that differs. Graph optimisations are off, as they would fuse operations and change roundings.
+that differs. Graph optimisations are off, because they would fuse operations and change roundings.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fleet.ir.types import numpy_dtype
 from fleet.targets.printed import printed
 
 FUNCTION_ULP: Mapping[str, float] = {"log": 4.0, "tanh": 16.0, "expm1": 8.0, "log1p": 8.0}
-"""Largest errors of onnxruntime's float32 functions in ULPs, where they are not within NumPy's 4: measured over 6 million numbers,
+"""Largest errors of onnxruntime's float32 functions in ULPs, if they exceed NumPy's 4: measured over 6 million numbers,
 rounded up (tanh 14; expm1 and log1p are compositions of the export). `tests/engines/test_onnxruntime_engine.py` measures again."""
 FUNCTION_ABSOLUTE: Mapping[str, float] = {"sigmoid": 2e-7, "expm1": 2e-7, "log1p": 2e-7}
-"""Largest absolute errors of what its own operators make of a function, in float32: Sigmoid is a rational function that ends at
--18, Elu and its like are exp(x) - 1, Softplus is log(1 + exp(x))."""
+"""Largest absolute errors of its own operators for some functions, in float32: Sigmoid is a rational function that ends at
+-18, Elu and similar ones are exp(x) - 1, Softplus is log(1 + exp(x))."""
 
 
 class OnnxRuntimeEngine:
@@ -37,7 +37,7 @@ class OnnxRuntimeEngine:
 
     Args:
         level: of graph optimisation ("none", "basic", "extended", "all"); None: as the environment's
-            FLEET_ONNXRUNTIME_OPTIMISATIONS says, else none. For timing: values that are kept are not optimised away.
+            FLEET_ONNXRUNTIME_OPTIMISATIONS says, else none. For timing only: values that are kept cannot be optimised away.
     """
 
     name = "onnxruntime"
@@ -54,7 +54,7 @@ class OnnxRuntimeEngine:
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Run the program's file or its export, and return a complete trace.
 
-        `meta["model"]` says which of them ran: "file" or "export". Raises DeviceError if the program cannot be exported, or if
+        `meta["model"]` is the one that ran: "file" or "export". Raises DeviceError if the program cannot be exported, or if
         onnxruntime refuses the model or fails.
         """
         from fleet.frontend.onnx.texts import decoded, recoded
@@ -90,7 +90,7 @@ class OnnxRuntimeEngine:
             "seed": options.seed,
             "function_ulp": dict(FUNCTION_ULP),
             "function_absolute": absolute,
-            "unrounded": ["float16"],  # it computes in float32, and leaves out the casts between two operators
+            "unrounded": ["float16"],  # it computes in float32, and omits the casts between two operators
             "dtypes": {name: str(t.dtype) for name, t in trace.tensors.items()},
             "tools": {"onnxruntime": version("onnxruntime"), "onnx": version("onnx")},
         }
@@ -98,7 +98,7 @@ class OnnxRuntimeEngine:
         return trace
 
     def _export(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """The program's own export; what it prints is made of the values that it would print."""
+        """Run the program's own export; its printed text is formatted from the values."""
         from fleet.targets.onnx.export import export_onnx
         from fleet.targets.onnx.write import in_memory
 

@@ -1,7 +1,7 @@
 """Roundings of onnxruntime's normalisations that differ from the textbook's.
 
 BatchNormalization and InstanceNormalization are x * s + (b - mean * s) with s = scale / sqrt(variance + epsilon), not
-(x - mean) * s + b: where x is near the mean, the two large terms cancel. Each term is rounded a few times relative to its own size.
+(x - mean) * s + b: if x is near the mean, the two large terms cancel. Each term is rounded a few times relative to its own size.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _ROUNDINGS = 6
 
 @dataclass(frozen=True)
 class FoldedNorm:
-    """A normalisation: the names of what it takes (x, scale, shift, and mean and variance where x does not give them)."""
+    """A normalisation: the names of its inputs (x, scale, shift, and mean and variance if they are not computed from x)."""
 
     inputs: tuple[str, ...]
     epsilon: float
 
     def rounding(self, values: Mapping[str, np.ndarray]) -> float:
-        """The largest absolute error of this way of computing over all channels (dimension 1); 0 where a value is missing."""
+        """Return the largest absolute error of this computation over all channels (dimension 1); 0 if a value is missing."""
         if any(name not in values for name in self.inputs):
             return 0.0
         dtype = values[self.inputs[0]].dtype
@@ -42,7 +42,7 @@ class FoldedNorm:
 
 
 def norm_of(node: OnnxNode) -> FoldedNorm | None:
-    """A node as such a normalisation; None for every other node."""
+    """Return a node as such a normalisation; None for other nodes."""
     if node.domain or node.op not in ("BatchNormalization", "InstanceNormalization") or node.attributes.get("training_mode", 0):
         return None
     epsilon: Any = node.attributes.get("epsilon", 1e-5)

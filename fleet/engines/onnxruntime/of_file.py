@@ -1,7 +1,7 @@
-"""An ONNX model as the user gave it, with the intermediate values exposed that operations of the program stand for.
+"""An ONNX model as the user gave it, with those intermediate values exposed that correspond to operations of the program.
 
-An operation that makes a node's output carries the output's name (`var`) and the node's place (`at`). What has no such name, the
-parts of a node, counts as fused into the operations that make the outputs.
+An operation that produces a node's output has the output's name (`var`) and the node's place (`at`). Operations without a name,
+the parts of a node, count as fused into the operations that produce the outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class FileModel:
 
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
-        norms: operation id -> the normalisation, transform or resizing that it is, which onnxruntime computes in a way of its own.
+        norms: operation id -> its normalisation, transform or resizing, which onnxruntime computes in its own way.
         weights: the file's initializers.
     """
 
@@ -40,15 +40,15 @@ class FileModel:
 
 
 def file_of(program: Program) -> Path | None:
-    """The ONNX file that the program was read from, where it is still there."""
+    """Return the ONNX file that the program was read from, if it still exists."""
     path = Path(program.source_name)
     return path if path.suffix == ".onnx" and not program.source and path.is_file() else None
 
 
 def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
-    """Reads the model; with `keep` every value that an operation stands for becomes an output.
+    """Read the model; with `keep` every value that corresponds to an operation becomes an output.
 
-    Raises ModelError: the file is not the one that the program was read from.
+    Raises ModelError if the file is not the one that the program was read from.
     """
     import onnx
 
@@ -68,7 +68,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
         if isinstance(value.owner, FleetOp) and not isinstance(value.owner, ConstantOp):
             exposed[op_id(value.owner)] = name
     model = onnx.load(str(path), load_external_data=False)
-    model.ir_version = min(model.ir_version, IR_VERSION)  # what later versions of the format added is not in what fleet reads
+    model.ir_version = min(model.ir_version, IR_VERSION)  # additions of later versions of the format are not read
     made_names = {name for node in model.graph.node for name in node.output}
     if missing := [name for name in program.outputs if name not in made_names | {v.name for v in model.graph.input}]:
         raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
@@ -85,9 +85,9 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:
-    """Operation id -> "fused into ID" for the operations without a value of their own: the next that has one and is made of it.
+    """Operation id -> "fused into ID" for operations without their own value: ID is the next operation with a value that uses it.
 
-    What leads to a check alone (that sizes are those for which the program was compiled) is "not needed": onnxruntime has no check.
+    Operations that lead only to a check (of the sizes the program was compiled for) are "not needed": onnxruntime has no check.
     """
     nearest: dict[SSAValue, str] = {}
     found: dict[str, str] = {}
@@ -102,5 +102,5 @@ def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:
         if into != op_id(op):
             found[op_id(op)] = f"fused into {into}"
         for operand in op.operands:
-            nearest[operand] = into  # going backwards, the last that is written is the first that runs
+            nearest[operand] = into  # going backwards, the last entry written is the first operation that runs
     return found

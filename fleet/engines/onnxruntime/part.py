@@ -1,4 +1,4 @@
-"""The part of an ONNX model between some of its values: what `--from` and `--to` leave of a file, for onnxruntime."""
+"""Extracts the part of an ONNX model that `--from` and `--to` select, for onnxruntime."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from fleet.ir.program import Argument
 
 
 def cut(model: Any, inputs: Sequence[Argument], outputs: Sequence[str]) -> None:
-    """Leaves in the model, in place, only the nodes that lead from values and inputs of these names to the outputs.
+    """Reduce the model, in place, to the nodes that lead from values and inputs of these names to the outputs.
 
-    A name of an output that no node makes is left for onnxruntime to refuse.
+    An output name that no node produces is left for onnxruntime to refuse.
     """
     from onnx import ValueInfoProto, helper
 

@@ -1,6 +1,6 @@
-"""Roundings of onnxruntime's Resize: where an element lies between its neighbours it computes in float32.
+"""Roundings of onnxruntime's Resize: it computes the position of an element between its neighbours in float32.
 
-The definition's weights are known to float64. A place that is off by d takes d times a difference of neighbours more, or less.
+The definition's weights are known to float64. A position that is off by d changes the result by d times a difference of neighbours.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import numpy as np
 from fleet.frontend.onnx.graph import OnnxNode
 
 _ROUNDINGS = 6
-"""Roundings of a place, each relative to the axis: of the factor, the half that is added, the quotient or the product and quotient,
-the half that is taken off, the distance."""
+"""Roundings of a position, each relative to the axis: of the factor, the added half, the quotient or the product and quotient,
+the subtracted half, the distance."""
 _CUBIC = 5
-"""How much steeper than a line through two neighbours the cubic through four is at most, for coefficients from -1 to 0."""
+"""Largest slope of the cubic through four neighbours relative to the line through two, for coefficients from -1 to 0."""
 
 
 @dataclass(frozen=True)
 class Resizing:
-    """A Resize that weighs neighbours: names of what it takes and of what it gives."""
+    """A Resize that interpolates between neighbours: names of its inputs and its output."""
 
     taken: str
     given: str
     cubic: bool
 
     def rounding(self, values: Mapping[str, np.ndarray]) -> float:
-        """The largest absolute error of its places over all elements; 0 where a value is missing."""
+        """Return the largest absolute error due to positions over all elements; 0 if a value is missing."""
         x, y = values.get(self.taken), values.get(self.given)
         if x is None or y is None or x.dtype.kind != "f" or x.ndim != y.ndim:
             return 0.0
@@ -42,7 +42,7 @@ class Resizing:
 
 
 def resizing_of(node: OnnxNode) -> Resizing | None:
-    """A node as such a Resize; None for every other node."""
+    """Return a node as such a Resize; None for other nodes."""
     mode = node.attributes.get("mode", "nearest")
     if node.domain or node.op != "Resize" or mode not in ("linear", "cubic"):
         return None

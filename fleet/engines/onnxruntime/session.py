@@ -26,7 +26,7 @@ _VARIABLE = "FLEET_ONNXRUNTIME_OPTIMISATIONS"
 
 
 def level_of(chosen: str | None) -> str:
-    """A level: what was chosen, else what the environment says, else none. Raises FleetError for an unknown one."""
+    """Return the level: the given one, else that of the environment, else none. Raises FleetError if it is unknown."""
     level = chosen or os.environ.get(_VARIABLE) or "none"
     if level not in LEVELS:
         raise FleetError(f"no level of optimisation is called {level}", where=_VARIABLE, hint=f"levels are {', '.join(LEVELS)}")
@@ -39,7 +39,7 @@ class OnnxRuntimeSession:
     Args:
         model: the serialised model. folder: where its external data lie. level: of `LEVELS`. where: for messages.
 
-    Raises DeviceError: onnxruntime does not take the model.
+    Raises DeviceError if onnxruntime refuses the model.
     """
 
     def __init__(self, model: bytes, *, folder: Path | None = None, level: str = "none", where: str = "onnxruntime") -> None:
@@ -51,7 +51,7 @@ class OnnxRuntimeSession:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
         options.use_deterministic_compute = True
-        options.log_severity_level = 4  # what is wrong comes as an exception
+        options.log_severity_level = 4  # errors are raised as exceptions
         if folder is not None:
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.resolve()))
         self.where = where
@@ -72,7 +72,7 @@ class OnnxRuntimeSession:
         return frozenset(str(i.name) for i in self._session.get_inputs() if i.type == "tensor(string)")
 
     def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The outputs of these names. Raises ComparisonFailure where a node fails on these values."""
+        """Return the outputs of these names. Raises ComparisonFailure if a node fails on these values."""
         try:
             found: list[Any] = self._session.run(list(names), dict(inputs))
         except _causes() as error:
@@ -87,7 +87,7 @@ def _causes() -> tuple[type[Exception], ...]:
 
 
 def _line(error: Exception) -> str:
-    """The message in one line, without the place in onnxruntime's own source."""
+    """Return the message in one line, without the place in onnxruntime's own source."""
     text = " ".join(str(error).split()).rpartition("[ONNXRuntimeError] : ")[2]
     kept = _OWN_PLACE.sub("", text) or text
     return kept[:300]

@@ -1,7 +1,7 @@
 """Roundings of onnxruntime's Fourier transforms that differ from those of sums of products.
 
-It computes DFT and STFT by fast transforms, in which every result takes roundings of all elements. In a sum of products an element
-whose factor is 0 takes part in nothing: the derived bound of such a result is 0.
+It computes DFT and STFT by fast transforms, in which every result includes roundings of all elements. In a sum of products an
+element whose factor is 0 contributes nothing: the derived bound of such a result is 0.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _A_LEVEL = 8
 
 @dataclass(frozen=True)
 class FourierTransform:
-    """A transform: the names of what it takes, and where its elements are.
+    """A transform: the names of its inputs, and the axis of its elements.
 
     Attributes:
         short: STFT, whose inputs are signal, step, window, length; else DFT of input, length, axis.
-        axis: of DFT, where no input says it; None for the operator's own, 1 or the last but one by its version.
+        axis: of DFT, if no input gives it; None for the operator's default, 1 or the last but one depending on its version.
         inverse: DFT's result is divided by its length.
     """
 
@@ -35,7 +35,7 @@ class FourierTransform:
     inverse: bool
 
     def rounding(self, values: Mapping[str, np.ndarray]) -> float:
-        """The largest absolute error of the fast transform over all results; 0 where a value is missing."""
+        """Return the largest absolute error of the fast transform over all results; 0 if a value is missing."""
         given = [values.get(name) if name else None for name in self.inputs]
         x = given[0]
         if x is None or x.dtype.kind != "f":
@@ -47,7 +47,7 @@ class FourierTransform:
         return float(terms / length if self.inverse else terms)
 
     def _whole(self, size: np.ndarray, given: list[np.ndarray | None]) -> tuple[float, int]:
-        """The largest sum of magnitudes along the axis, and its length."""
+        """Return the largest sum of magnitudes along the axis, and its length."""
         stated = given[2] if len(given) > 2 else None
         if stated is not None:
             axes = {int(stated.reshape(()))}
@@ -61,7 +61,7 @@ class FourierTransform:
         return sums[axis], max(length, 1)
 
     def _short(self, size: np.ndarray, given: list[np.ndarray | None]) -> tuple[float, int]:
-        """Return the sums and the length for a frame that may begin anywhere in the signal."""
+        """Return the sums and the length for a frame that may start anywhere in the signal."""
         window = given[2] if len(given) > 2 else None
         stated = given[3] if len(given) > 3 else None
         if window is None and stated is None:
@@ -84,7 +84,7 @@ def _roundings(length: int) -> float:
 
 
 def transform_of(node: OnnxNode) -> FourierTransform | None:
-    """A node as such a transform; None for every other node."""
+    """Return a node as such a transform; None for other nodes."""
     if node.domain or node.op not in ("DFT", "STFT"):
         return None
     axis: Any = node.attributes.get("axis")

@@ -1,4 +1,4 @@
-"""The interface of a RISC-V emulator. Unicorn fills it in process; another may run beside it as a process of its own."""
+"""The interface of a RISC-V emulator. Unicorn implements it in process; others run in their own process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fleet.targets.riscv.elf import ElfImage
 
 
 class EmulationError(FleetError):
-    """The program did not reach its end, which the golden did.
+    """The program did not reach its end, although the golden did.
 
     `symbol` is the function in which it stopped, `pc` the address of the instruction.
-    `address` is the data address of a bad access, or None; `trapped` tells an illegal instruction or a
+    `address` is the data address of a bad access, or None; `trapped` marks an illegal instruction or a
     breakpoint (which generated code uses to stop itself).
     """
 
@@ -39,10 +39,10 @@ class EmulationError(FleetError):
 
 @dataclass(frozen=True)
 class Execution:
-    """Counts of a finished run: instructions retired, in all and by function (exclusive of callees).
+    """Counts of a finished run: instructions retired, in total and by function (without callees).
 
     profile: (function that called, function) -> how often each of its instructions ran (see `counting.BlockCounter.profile`);
-    None where the emulator does not tell. cycles: an estimate of a core's, None without one.
+    None if the emulator does not report it. cycles: an estimate for a core, None without one.
     """
 
     instructions: int
@@ -52,7 +52,7 @@ class Execution:
 
 
 HostHandler = Callable[[int, int], None]
-"""Called at an `ebreak` of the program with the numbers in a0 and a1; what it raises ends the run."""
+"""Called at an `ebreak` of the program with the numbers in a0 and a1; an exception ends the run."""
 Watch = Callable[[Mapping[str, int]], None]
 """Called a few times a second while the program runs, with the counts by function so far; may raise to stop the run."""
 
@@ -60,23 +60,23 @@ Watch = Callable[[Mapping[str, int]], None]
 class Emulator(Protocol):
     """One machine: RV64GC, one hart, machine mode, floating point on, rounding to nearest even.
 
-    Use: `load`, `map` and `write` what the program needs, `run`, `read`, `close`. Any method raises EmulationError for
-    addresses that are not mapped.
+    Use: `load`, `map` and `write`, then `run`, `read`, `close`. Any method raises EmulationError for
+    unmapped addresses.
     """
 
     name: str
     version: str
 
     def load(self, image: ElfImage) -> None:
-        """Maps and fills the image's segments (with their access rights) and takes its symbols for counting."""
+        """Map and fill the image's segments (with their access rights) and use its symbols for counting."""
         ...
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
-        """Maps zeroed memory; address and size are multiples of 4,096 bytes. The program may not execute it."""
+        """Map zeroed memory; address and size are multiples of 4,096 bytes. The program may not execute it."""
         ...
 
     def write(self, address: int, data: bytes | memoryview) -> None:
-        """Write memory from outside the program, read-only memory too."""
+        """Write memory from outside the program, including read-only memory."""
         ...
 
     def read(self, address: int, size: int) -> bytes:
@@ -96,5 +96,5 @@ class Emulator(Protocol):
         ...
 
     def close(self) -> None:
-        """Frees it; may be called twice."""
+        """Free the machine; may be called twice."""
         ...

@@ -1,9 +1,9 @@
-"""The code that starts a bare machine: calls the functions of a table and counts what each retires.
+"""The start code of a bare machine: calls the functions of a table and counts the instructions that each retires.
 
-Its place is the caller's; 0x8000 bytes behind it lie eight words of status (1 at the end or 2 after a trap; mcause; mepc;
-mtval; one that is free; one that a host may watch), then the table: function, stack pointer, and room for the instructions that
-were retired from behind the first reading of `minstret` to the second. A function of 0 ends it. LLVM's library as packaged has no
-assembler for this machine, so the words stand here beside their text; a test holds them against `ASSEMBLY` where an assembler is
+The caller chooses its address. 0x8000 bytes after it are eight words of status (1 at the end or 2 after a trap; mcause; mepc;
+mtval; a free one; one that a host may watch), then the table: function, stack pointer, and space for the number of instructions
+retired from after the first reading of `minstret` to the second. A function of 0 ends it. LLVM's library as packaged has no
+assembler for this machine, so the words are given here beside their text; a test compares them with `ASSEMBLY` if an assembler is
 installed.
 """
 
@@ -90,10 +90,10 @@ _CAUSES = {
 
 
 class Calls:
-    """The functions that a bare machine calls for an image, and what they retired.
+    """The functions that a bare machine calls for an image, and the instructions that they retired.
 
-    For a program of fleet's these are its operations, in the order in which its entry calls them; what the entry itself would
-    retire is known without running it, since it is a straight line of calls. Of any other image it is the entry.
+    For a program of fleet these are its operations, in the order in which its entry calls them; the instructions of the entry
+    itself are known without running it, because it is a straight line of calls. For any other image it is the entry.
     """
 
     def __init__(self, image: ElfImage, entry: int) -> None:
@@ -110,12 +110,12 @@ class Calls:
         self.names, self._places = [s.name for s in called], [s.address for s in called]
 
     def memory(self, base: int, stack: int) -> bytes:
-        """Bytes at `base`: code, status and table."""
+        """Return the bytes at `base`: code, status and table."""
         rows = [struct.pack("<QQQ", place, stack, 0) for place in (base + NOTHING, *self._places)]
         return BOOT.ljust(STATUS, b"\0") + bytes(64) + b"".join(rows) + bytes(8)
 
     def counts(self, status: bytes, *, whole: bool = False) -> Mapping[str, int]:
-        """Instructions by function out of status and table; `whole` adds the entry's own."""
+        """Return instructions by function from status and table; `whole` adds the entry's own."""
         table = status[64 : 64 + 24 * (len(self.names) + 1)]
         measured = np.frombuffer(table, "<u8").reshape(-1, 3)[:, 2].astype(np.int64)
         around = int(measured[0]) - 1  # the first function only returns
@@ -128,12 +128,12 @@ class Calls:
         return 64 + 24 * (len(self.names) + 1)
 
     def at(self, status: bytes) -> str:
-        """The function that has not returned."""
+        """Return the function that has not returned."""
         counts = self.counts(status)
         return next((name for name in self.names if not counts[name]), "?")
 
     def check(self, status: bytes, where: str, otherwise: str) -> None:
-        """Raises EmulationError where the run did not reach its end; `otherwise` says why if the code cannot tell."""
+        """Raises EmulationError if the run did not reach its end; `otherwise` is the reason if the status does not give one."""
         done, cause, pc, value = struct.unpack_from("<4Q", status)
         if done == 1:
             return

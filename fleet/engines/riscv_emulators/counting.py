@@ -1,12 +1,12 @@
 """Exact counts of retired instructions, by function and by instruction, from an emulator's basic-block events.
 
-Blocks come as (address, size in bytes); with compressed instructions the size says nothing about the number, so a table
-over the code gives the number of instruction starts before every halfword. The event handler is native code, compiled
-in process: a Python one costs microseconds a block.
+Blocks are reported as (address, size in bytes). With compressed instructions the size does not give their number, so a table
+over the code has the number of instruction starts before every halfword. The event handler is native code, compiled
+in process: a Python handler costs microseconds per block.
 
-Functions whose names begin with "fn_" are shared by several operations: what they retire belongs to the function that was
-entered last and is not shared. How often every instruction ran is kept for each of these separately: a block adds one where
-it begins and takes one away where it ends, and running sums give the rest.
+Functions whose names start with "fn_" are shared by several operations: their instructions are counted for the last entered
+function that is not shared. Execution counts of instructions are kept separately for each of these: a block adds one at its
+start and subtracts one at its end, and running sums give the counts.
 """
 
 from __future__ import annotations
@@ -132,9 +132,9 @@ class _State(ctypes.Structure):
 
 
 def instruction_starts(code: bytes, size: int | None = None) -> np.ndarray:
-    """For every halfword of `code` 1 where an instruction starts, decoding from its first byte (uint32).
+    """Return, for every halfword of `code`, 1 if an instruction starts there, decoding from the first byte (uint32).
 
-    size: bytes of every instruction. None: of RV64GC, where one whose two low bits are set has 4 bytes, any other 2.
+    size: bytes of every instruction. None: RV64GC, where an instruction with both low bits set has 4 bytes, any other 2.
     """
     if size is not None:
         return (np.arange(len(code) // 2) % (size // 2) == 0).astype(np.uint32)
@@ -151,7 +151,7 @@ class BlockCounter:
     """Counts of one run. `hook` is the address of a native function (machine, address, size, user) to be registered with
     `user`; `stop` is the address of a native function that stops the machine, called when the limit is passed.
 
-    The code is [begin, end). Blocks in it outside all functions are counted in `strays`, a halfword as an instruction.
+    The code is [begin, end). Blocks outside all functions are counted in `strays`, one instruction per halfword.
     """
 
     def __init__(self, image: ElfImage, stop: int, size: int | None = None) -> None:
@@ -178,7 +178,7 @@ class BlockCounter:
         for i, name in enumerate(self.names, 1):
             if name.startswith(SHARED):
                 self._bodies[i] = self._range[name][0]
-        # Room for the longest shared function, for each function that may enter one.
+        # Space for the longest shared function, for each function that may enter one.
         longest = max((e - f for n, (f, e) in self._range.items() if n.startswith(SHARED)), default=0) + 1
         own = np.flatnonzero(self._bodies < 0)
         self._profiles = np.zeros(len(self.names) + 1, np.int64)
@@ -193,7 +193,7 @@ class BlockCounter:
         self.hook = _compiled()[1]
 
     def reset(self, limit: int) -> None:
-        """Sets the counts to zero and the number of instructions after which the machine is stopped."""
+        """Reset the counts and set the number of instructions after which the machine is stopped."""
         self._counts[:] = 0
         self._profile[:] = 0
         self._state.total, self._state.limit, self._state.current = 0, limit, 0
@@ -205,13 +205,13 @@ class BlockCounter:
 
     @property
     def current(self) -> str | None:
-        """The function that was entered last and is not shared."""
+        """The last entered function that is not shared."""
         i = int(self._state.current)
         return self.names[i - 1] if i else None
 
     @property
     def exceeded(self) -> bool:
-        """True when the limit was passed."""
+        """True if the limit was exceeded."""
         return self.total > int(self._state.limit)
 
     @property
@@ -220,7 +220,7 @@ class BlockCounter:
         return int(self._counts[0])
 
     def by_symbol(self) -> Mapping[str, int]:
-        """Instructions so far by function, shared ones' with those that entered them; may be read while the machine runs."""
+        """Instructions so far by function, shared functions counted for their callers; may be read while the machine runs."""
         found = {name: int(n) for name, n in zip(self.names, self._counts[1:], strict=True)}
         return {name: n for name, n in found.items() if not name.startswith(SHARED)}
 

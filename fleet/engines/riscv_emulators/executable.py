@@ -21,7 +21,7 @@ from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.isa import find_isa
 
 _LIMIT_FACTOR = 8
-"""A run is stopped after so many times the instructions that the file says."""
+"""A run is stopped after this multiple of the instructions stated in the file."""
 
 
 def run_executable(
@@ -31,8 +31,8 @@ def run_executable(
 
     emulator: its name; None: the default of the file's instruction set.
 
-    Returns outputs by name, the counter "instructions", and what the program prints.
-    Raises ModelError for a damaged file, inputs that do not fit and data that the code refuses; EmulationError if it crashes.
+    Returns outputs by name, the counter "instructions", and the printed text.
+    Raises ModelError if the file is damaged, inputs do not fit or the code refuses the data; EmulationError if it crashes.
     """
     record, image = load_executable(path)
     isa = find_isa(record.isa)

@@ -1,4 +1,4 @@
-"""Memory that is kept here and handed to a simulator as one executable file: what Spike and rvsim share."""
+"""Memory kept in this process and passed to a simulator as one executable file; shared by Spike and rvsim."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class HostMemory:
         self._parts.clear()
 
     def _begin(self, entry: int, stack: int) -> Calls:
-        """Puts the start code and its table into memory."""
+        """Write the start code and its table to memory."""
         if self._image is None:
             raise FleetError("no image is loaded", where=self.name)
         calls = Calls(self._image, entry)
@@ -60,11 +60,11 @@ class HostMemory:
         return calls
 
     def _end(self) -> int:
-        """The address behind the last byte."""
+        """The address after the last byte."""
         return max(start + len(part) for start, part in self._parts.items())
 
     def _executable(self, symbols: Mapping[str, int]) -> bytes:
-        """All memory as an ELF executable that begins at the start code, with these symbols."""
+        """Return all memory as an ELF executable that starts at the start code, with these symbols."""
         segments = tuple(
             LoadSegment(".part", start, bytes(part), len(part), PF_R | PF_W | PF_X)
             for start, part in sorted(self._parts.items())

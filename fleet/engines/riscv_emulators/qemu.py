@@ -1,7 +1,7 @@
-"""qemu-system-riscv64: a machine in a process of its own, with vectors; its memory is a file that both sides use.
+"""qemu-system-riscv64: a machine in its own process, with vectors; its memory is a file that both sides use.
 
-A few instructions at the end of the code region start it (`boot`) and write down what every operation retired (`minstret`,
-exact with `-icount shift=0`). Memory is not protected against writes.
+A few instructions at the end of the code region start it (`boot`) and record the instructions that every operation retired
+(`minstret`, exact with `-icount shift=0`). Memory is not protected against writes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
 COMMAND = "qemu-system-riscv64"
 _BOOT = CODE_BASE + CODE_SPACE - 0x10_0000
 _FREE = 0x0800_0000
-"""Memory behind the program, where the machine leaves its device tree."""
+"""Memory after the program, where the machine puts its device tree."""
 _SLOWEST = 10e6
-"""Instructions a second below which a run is taken for hung."""
+"""Instructions per second below which a run counts as hung."""
 
 
 def missing() -> str | None:
-    """None when it is installed, else what to do."""
+    """Return None if it is installed, else what to do."""
     return None if shutil.which(COMMAND) else f"{COMMAND} is not installed; install the package qemu-system-misc"
 
 

@@ -1,4 +1,4 @@
-"""The emulators by name: what `--riscv-emulator` takes."""
+"""The emulators by name, for `--riscv-emulator`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class EmulatorInfo:
     host_calls: bool = False
 
     def available(self) -> str | None:
-        """None when it can run here, else what is missing."""
+        """Return None if it can run here, else what is missing."""
         missing: Callable[[], str | None] = import_module(self.module).missing
         return missing()
 
     def check(self, isa: Isa) -> None:
-        """Raises SetupError where it lacks what the instruction set needs."""
+        """Raises SetupError if it does not support the instruction set."""
         if isa.vlen and not self.vectors:
             raise SetupError(
                 f"{self.name} has no vector instructions, which {isa.name} needs",
@@ -38,7 +38,7 @@ class EmulatorInfo:
             )
 
     def make(self, isa: Isa) -> Emulator:
-        """A fresh machine for that instruction set. Raises SetupError where it cannot be had."""
+        """Return a fresh machine for that instruction set. Raises SetupError if there is none."""
         self.check(isa)
         if reason := self.available():
             raise SetupError(reason, where=f"engine riscv: emulator {self.name}")
@@ -56,12 +56,12 @@ EMULATORS: dict[str, EmulatorInfo] = {
 
 
 def find_emulator(name: str) -> EmulatorInfo:
-    """The emulator of that name. Raises SetupError with the known ones."""
+    """Return the emulator of that name. Raises SetupError listing the known ones."""
     if name not in EMULATORS:
         raise SetupError(f"no RISC-V emulator is called {name}", hint=f"known are {', '.join(EMULATORS)}")
     return EMULATORS[name]
 
 
 def default_emulator(isa: Isa) -> EmulatorInfo:
-    """Unicorn, or QEMU where vectors are needed."""
+    """Return Unicorn, or QEMU if vectors are needed."""
     return EMULATORS["qemu" if isa.vlen else "unicorn"]

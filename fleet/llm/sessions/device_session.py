@@ -30,9 +30,9 @@ from fleet.sdk import Call
 from fleet.targets.graph.module import Module
 
 _LARGE = 1 << 30
-"""Bytes of images from which on a session gives their room back between its steps."""
+"""Size of images from which a session releases their memory between steps."""
 _HEADS = ("wq", "wk", "wv", "rope_q", "rope_k", "mix")
-"""Ends of names of nodes whose channels are those of heads, where q, k and v are products of their own."""
+"""Suffixes of node names whose channels are those of heads, if q, k and v are separate products."""
 
 
 def load_images(module: Module) -> list[MemoryImage]:
@@ -117,7 +117,7 @@ class DeviceSession(GenerationSession):
         try:
             return self._ran(x, tensors)
         finally:
-            if self._large:  # the engines of a run have a copy each, of which one is in use
+            if self._large:  # each engine of a run has a copy, of which one is in use
                 self.memory.release()
 
     def _ran(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
@@ -174,7 +174,7 @@ class DeviceSession(GenerationSession):
         return commits, kept
 
     def _unfilled(self, name: str, value: np.ndarray) -> np.ndarray:
-        """Return a node's value without the zeros that fill narrow heads to a width of the device."""
+        """Return a node's value without the zeros that pad narrow heads to a width of the device."""
         channels, widths = self.model.config.head_channels, self.module.instruction_set.head_channels
         if channels in widths or name.rpartition(".")[2] not in _HEADS:
             return value

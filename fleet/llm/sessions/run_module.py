@@ -1,4 +1,4 @@
-"""Running a compiled graph from Python: `mod.run(inputs)` on an engine, the KV cache living from one run to the next.
+"""Runs a compiled graph from Python: `mod.run(inputs)` on an engine, with a KV cache that persists between runs.
 
 Example:
     >>> mod = build(typed_graph, name="decoder")  # doctest: +SKIP
@@ -48,7 +48,7 @@ class ModuleRunner:
     def __init__(self, module: Module, engine: str = "iss", *, memory: str = "ideal", seed: int = 0) -> None:
         """memory, seed: of the simulation.
 
-        Raises ModelError for a constant without data, DeviceError, or what opening the engine raises.
+        Raises ModelError if a constant has no data, DeviceError, or what opening the engine raises.
         """
         for place in module.constants.places:
             if not module.constants.has_data(place):

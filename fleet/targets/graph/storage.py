@@ -186,7 +186,7 @@ class Planner:
         return found.store(key)
 
     def stage(self, block: str, space: str, size: int) -> str:
-        """Allocate memory used only while constants are loaded, before the rest of the block; return the name of its storage."""
+        """Allocate memory used only while constants are loaded, before other values are live; return the name of its storage."""
         found = self._block(block, space, "staging")
         life = Life(round_up(size, found.room.align), LOADING, LOADING)
         behind = life.size > found.room.shared < found.room.end

@@ -24,6 +24,7 @@ LINES = [
     Z + "print(z.sum(), z.mean(), z.prod(), z.cumsum(), np.exp(z), np.sqrt(z), np.log(z), np.sin(z), np.tanh(z), np.var(z))",
     Z + "print(z @ z, np.dot(z, z), np.vdot(z, z), np.outer(z, z), np.inner(z, z), np.linalg.norm(z), np.sort(z), np.argmax(z))",
     Z + "print(np.concatenate([z, [1]]), np.vstack([z, np.ones(3)]), np.append(z, 3j), np.roll(z, 1), z[::-1], z[np.abs(z) > 1])",
+    "L, K = [1 + 2j, 3j], [2j, 1]; print(np.vdot(L, K), np.linalg.norm(L), np.vdot([1j], [1j]), np.dot(L, K), np.inner(L, K))",
     "A = np.array([[1, 1j], [2, -1]]); print(A @ A, A.conj().T, np.linalg.inv(A), np.linalg.det(A), np.kron(A, A), np.trace(A))",
     "x = np.linspace(0, 1, 4, dtype=np.float32); print((x * 1j).dtype, (x[0] * 1j).dtype, x * 1j, np.multiply(x, 1j).dtype)",
     "z = np.zeros(3, dtype=complex); z[0] = 1j; z[1] += 2; z *= 1j; z -= 1; print(z, np.full(2, 1j), np.eye(2, dtype=complex))",

@@ -370,6 +370,30 @@ print(sorted([3, 1, 2], key=cmp_to_key(lambda x, y: y - x)), max("b", "a", "c", 
 nums = sorted(map(str, [3, 30, 34, 5, 9]), key=cmp_to_key(lambda x, y: 1 if x + y < y + x else -1))
 print("".join(nums))
 """,
+    "order of nested lists": """
+from dataclasses import dataclass, field
+@dataclass(order=True)
+class Item:
+    p: float
+    t: list = field(default_factory=list)
+a, b = Item(2.0, [1, 2]), Item(1.0)
+print(b < a, sorted([a, b])[0], max(a, b), Item(1.0, [1]) <= Item(1.0, [0, 5]))
+print((1, [2]) < (1, [3]), [1, [2]] > [1, [0, 5]], (2.0, [1]) < (1.0, []), ((1, (2,)), 3) < ((1, (2, 0)),))
+import sys
+print(sys.version_info >= (3, 8), sys.version_info[:1] == (3,))
+""",
+    "powers of numbers of the run": """
+x = np.arange(200000.0) * 0.37
+v, n = float(x[3]), int(np.argmax(x[:7]))
+lo, hi = 0.0, 10.0
+for _ in range(40):
+    mid = (lo + hi) / 2
+    if mid ** 3 + mid > x[11]:
+        hi = mid
+    else:
+        lo = mid
+print(v ** 2, v ** 3, v ** -1, (-v) ** 3, v ** 0, n ** 2, n ** 3, mid, v ** 2.5)
+""",
     "complex keys": """
 seen, knots = {0j}, [0j] * 2
 walls = {x + 1j * y: (x * y) % 2 for x in range(2) for y in range(2)}

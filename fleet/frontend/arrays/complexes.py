@@ -16,11 +16,12 @@ _MOVES = frozenset(FAMILIES["shapes and joining"].split())
 
 
 def any_complex(values: Iterable[Value]) -> bool:
-    """Return whether an array of complex numbers is among them, or in a list of them."""
+    """Return whether an array of complex numbers is among them, or in a list of them, or a list with Python's complex numbers."""
     for v in values:
         if isinstance(v, TracedArray) and v.dtype.kind == "c":
             return True
-        if isinstance(v, tuple | List) and any_complex(v if isinstance(v, tuple) else v.items):
+        parts = v if isinstance(v, tuple) else v.items if isinstance(v, List) else ()
+        if any(isinstance(p, Complex) for p in parts) or any_complex(parts):
             return True
     return False
 

@@ -89,8 +89,17 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: NumberValue, rhs: Nu
     if lhs.symbolic or rhs.symbolic:
         if name in _BITS and lhs.whole and rhs.whole and (name != "shift_right" or (not rhs.symbolic and (rhs.value or 0) >= 0)):
             return _bits(ev, node, name, lhs, rhs)
+        if name == "pow" and (found := _power_of_run(ev, node, lhs, rhs)) is not None:
+            return found
         if name not in _SYMBOLIC and not (name == "pow" and not rhs.symbolic and isinstance(rhs.value, float)):
-            ev.unknown(node, f"{name} of a size that only the run knows")
+            if lhs.sized or rhs.sized:
+                ev.unknown(node, f"{name} of a size that only the run knows")
+            ev.fail(
+                "F510",
+                node,
+                f"{name} of a number that only the run knows",
+                "compute with NumPy's functions, np.power or np.left_shift",
+            )
         return ev.domain.arithmetic(node, name, [lhs, rhs], None)
     a, b = lhs.value, rhs.value
     if name == "matmul":
@@ -110,6 +119,22 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: NumberValue, rhs: Nu
     return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else NumberValue(value)
 
 
+def _power_of_run(ev: Evaluator, node: ast.expr, lhs: NumberValue, rhs: NumberValue) -> Value | None:
+    """A number of the run to an integer's power: a float's as Python takes it, by pow of the C library; an integer's small one as
+    products. None for others."""
+    if rhs.symbolic or not isinstance(exponent := rhs.value, int):
+        return None
+    if not lhs.whole:
+        return ev.domain.arithmetic(node, "pow", [lhs, NumberValue(float(exponent))], None)
+    if not 1 <= exponent <= _MOST_PRODUCTS:
+        return None
+    found = lhs
+    for _ in range(exponent - 1):
+        found = ev.domain.arithmetic(node, "mul", [found, lhs], None)
+    return found
+
+
+_MOST_PRODUCTS = 4
 _BITS = frozenset({"bit_and", "bit_or", "bit_xor", "shift_right"})
 """Operators of integers whose result is no larger than what they take: those of the run's 64 bits are Python's."""
 

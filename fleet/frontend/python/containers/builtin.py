@@ -107,11 +107,20 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
     alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
     if a is None or b is None or not alike or isinstance(lhs, RangeValue):
         ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order")
-    x, y = tuple(key(ev, node, v) for v in a), tuple(key(ev, node, v) for v in b)
+    x, y = (tuple(_comparable(ev, node, v) for v in values) for values in (a, b))
     try:
         return {"less": x < y, "less_equal": x <= y, "greater": x > y, "greater_equal": x >= y}[op]
     except TypeError as error:
         return ev.fail("F408", node, str(error))
+
+
+def _comparable(ev: Evaluator, node: ast.AST, value: Value) -> Any:
+    """An element of a sequence as a plain value that Python orders in the same way."""
+    parts = ev.sequence(value) if isinstance(value, tuple | List) else None
+    if parts is None:
+        return key(ev, node, value)
+    plain = [_comparable(ev, node, p) for p in parts]
+    return plain if isinstance(value, List) else tuple(plain)
 
 
 def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:

@@ -80,6 +80,7 @@ CONSTANTS: Mapping[str, Value] = {
     **arguments.FORMATTERS,
     "typing.TYPE_CHECKING": NumberValue(False),
     "sys.maxsize": NumberValue(sys.maxsize),
+    "sys.version_info": (*map(NumberValue, sys.version_info[:3]), "final", NumberValue(0)),
     **{f"sys.{n}": Library(f"sys.{n}") for n in ("stdout", "stderr")},
     "numpy.ma.masked": ForeignArray(np.ma.masked),
     "numpy.ma.nomask": NumberValue(False),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TARGETS: Mapping[str, str | None] = {
     "cpu": "cpu", "vm": "vm", "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "aarch64": "aarch64", "interp": "interp",
+    "cvm": "cvm", "cvm-riscv": "cvm-riscv", "cvm-aarch64": "cvm-aarch64",
     "gpu": "gpu", "opencl": "opencl", "cuda": "cuda", "llvm-gpu": None, "sycl": None,
 }  # fmt: skip
 """Target of `@jit` -> what runs it; None if fleet launches no code for it."""

@@ -41,6 +41,14 @@ class CvmEngine:
         """Return None if the compiler (and for another machine the emulator) is installed, else what to install."""
         return self._tools().missing
 
+    def load(self, program: Program) -> LoadedVmProgram:
+        """Return a program after the passes that it needs, with its kernels, ready to run. Raises SetupError, DeviceError."""
+        tools = self._tools()
+        if tools.missing is not None:
+            raise SetupError(tools.missing, where=f"engine {self.name}")
+        compiled = compile_vm(program)
+        return LoadedVmProgram(compiled, [*tools.launcher, str(build_vm(tools))], build_kernels(compiled, tools))
+
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile the program and its kernels, or take them from the cache, and run them once.
 
@@ -49,14 +57,10 @@ class CvmEngine:
         from fleet.ir.operations.composite import entering
         from fleet.targets.riscv.prepare import prepared
 
-        tools = self._tools()
-        if tools.missing is not None:
-            raise SetupError(tools.missing, where=f"engine {self.name}")
         changed = prepared(program, "riscv")
-        compiled = compile_vm(changed)
-        vm, kernels = build_vm(tools), build_kernels(compiled, tools)
-        with Scratch("cvm") as folder:
-            trace = _run(compiled, [*tools.launcher, str(vm)], kernels, inputs, folder, keep=options.keep_tensors)
+        with self.load(changed) as loaded:
+            compiled, tools = loaded.compiled, self._tools()
+            trace = loaded.run(inputs, keep=options.keep_tensors)
         trace.engine, trace.program_hash = self.name, program.hash
         known = {op_id(op) for op in program.operations()}
         trace.tensors = {id_: tensor for id_, tensor in trace.tensors.items() if id_ in known}
@@ -72,13 +76,36 @@ class CvmEngine:
         return trace
 
 
-def _run(
-    compiled: VmProgram, program: list[str], kernels: Path, inputs: Mapping[str, np.ndarray], folder: Path, *, keep: bool
-) -> Trace:
-    module, outputs, tensors, stats = folder / "model.fbc", folder / "outputs", folder / "tensors", folder / "stats.json"
+class LoadedVmProgram:
+    """A compiled program with its file of bytecode, run any number of times, each in a process of its own. A context manager."""
+
+    def __init__(self, compiled: VmProgram, line: list[str], kernels: Path) -> None:
+        """line: what starts `fleet-vm`; kernels: the shared object."""
+        self.compiled, self._line, self._kernels = compiled, line, kernels
+        self._scratch = Scratch("cvm")
+        self._module = self._scratch.path / "model.fbc"
+        compiled.module.save(self._module)
+
+    def __enter__(self) -> LoadedVmProgram:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the program's files."""
+        self._scratch.close()
+
+    def run(self, inputs: Mapping[str, np.ndarray], *, keep: bool) -> Trace:
+        """Run once; the trace has what the process tells. Raises ModelError for bad data."""
+        with Scratch("run", self._scratch.path) as folder:
+            return _run(self.compiled, [*self._line, str(self._module), str(self._kernels)], inputs, folder, keep=keep)
+
+
+def _run(compiled: VmProgram, begun: list[str], inputs: Mapping[str, np.ndarray], folder: Path, *, keep: bool) -> Trace:
+    outputs, tensors, stats = folder / "outputs", folder / "tensors", folder / "stats.json"
     tensors.mkdir()
-    compiled.module.save(module)
-    line = [*program, str(module), str(kernels), "-o", str(outputs), "--stats", str(stats)]
+    line = [*begun, "-o", str(outputs), "--stats", str(stats)]
     line += ["--tensors", str(tensors)] if keep else []
     for n, argument in enumerate(a for a in compiled.program.arguments if a.kind == "input"):
         if argument.name not in inputs:

@@ -34,7 +34,7 @@ from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.sampling import Sampling
 from fleet.llm.sessions.device_session import DeviceSession, load_images
-from fleet.llm.sessions.program_session import RiscvSession, VmSession
+from fleet.llm.sessions.program_session import CvmSession, RiscvSession, VmSession
 from fleet.llm.sessions.run_module import device_backend
 from fleet.llm.sessions.session import Embedding, GenerationSession
 from fleet.llm.shapes import ShapeWeights
@@ -48,7 +48,7 @@ from fleet.transforms.graph.weights import GraphWeights
 from fleet.transforms.prune import BLOCK
 from fleet.transforms.quantise import Quantised
 
-ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
+ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv", "cvm")
 """Engine names. The first named one becomes the reference; engines run in this order."""
 
 DEVICE_ENGINES = frozenset({"iss", "rtl"})
@@ -289,8 +289,8 @@ def _check_shape(weights: ModelWeights, request: GenerateRequest) -> None:
         raise FleetError(
             "weights that are drawn have no text to be measured on, and no other form", where=what, hint="name a --model"
         )
-    if {"vm", "riscv"} & {*request.engines}:
-        check_room(4 * figures.parameters(weights.config), "weights in float32, which vm and riscv need,", where=request.name)
+    if {"vm", "riscv", "cvm"} & {*request.engines}:
+        check_room(4 * figures.parameters(weights.config), "weights in float32, which vm, riscv and cvm need,", where=request.name)
 
 
 class _Opened:
@@ -326,6 +326,8 @@ class _Opened:
         for name in sorted(request.engines, key=ENGINES.index):
             if name == "vm":
                 add(VmSession(self.model, embedding, golden))
+            elif name == "cvm":
+                add(CvmSession(self.model, embedding, golden))
             elif name == "riscv":
                 add(RiscvSession(self.model, embedding, golden, RunOptions(riscv=request.riscv)))
             else:

@@ -9,6 +9,7 @@ The comparisons and their limits:
     iss and vm-rounded   logits: SQNR of at least `ARITHMETIC_DB`, because of the accelerator's FP16 arithmetic; watched inner
                          values: `NODE_DB`
     riscv and vm         logits: SQNR of at least `FLOAT32_DB`, because of the order of float32 sums
+    cvm and vm           the same
     vm-rounded and vm    logits: measured only, the cost of quantising the weights
     iss and vm           logits: measured only, all causes together
 The mean of the logits is subtracted before comparing, because the softmax ignores it.
@@ -49,6 +50,7 @@ FLOAT32_DB = 80.0
 _PAIRS: tuple[tuple[str, str, Kind, float | None, str], ...] = (
     ("iss", "vm-rounded", "bound", ARITHMETIC_DB, "Is the accelerator's arithmetic good enough?"),
     ("riscv", "vm", "bound", FLOAT32_DB, "Does RISC-V compute the same model?"),
+    ("cvm", "vm", "bound", FLOAT32_DB, "Does the VM in C compute the same model?"),
     ("vm-rounded", "vm", "info", None, "What does the quantisation of the weights cost?"),
     ("iss", "vm", "info", None, "What is lost on the device, all causes together?"),
 )
@@ -325,7 +327,7 @@ class Contest:
         if reasons:
             return "fail", tuple(reasons)
         if not judged:
-            return "nothing compared", ("no two engines that must agree ran: name iss and rtl, or vm and riscv or iss",)
+            return "nothing compared", ("no two engines that must agree ran: name iss and rtl, or vm and riscv, cvm or iss",)
         return "pass", tuple(f"{lane.name}: {lane.session.cut}" for lane in self._lanes if lane.session.sampled)
 
     def _compare(self, other: str, reference: str, kind: Kind, least: float | None, question: str) -> GenerationComparison | None:

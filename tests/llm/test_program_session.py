@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from fleet.engines.base import RunOptions
+from fleet.engines.cvm import ENGINE as CVM
 from fleet.errors import ModelError
 from fleet.llm.config import ARCHITECTURES, preset
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions, build_model
 from fleet.llm.reference import forward
-from fleet.llm.sessions.program_session import RiscvSession, VmSession
+from fleet.llm.sessions.program_session import CvmSession, RiscvSession, VmSession
 from fleet.llm.sessions.session import Embedding, GenerationSession, TokenStep
 from fleet.llm.tiny import tiny_model
 from fleet.transforms.graph.weights import GraphWeights
@@ -24,7 +25,7 @@ SEQUENCES = {"classic": CLASSIC, "short": SHORT, "fused": ModelOptions(join_rope
 def session(architecture: str = "llama", options: ModelOptions = SHORT, engine: str = "vm") -> GenerationSession:
     weights = tiny_model(architecture)
     model, embedding = build_model(weights.config, weights, options), Embedding(weights)
-    kinds = {"vm": VmSession, "riscv": RiscvSession}
+    kinds = {"vm": VmSession, "riscv": RiscvSession, "cvm": CvmSession}
     return kinds[engine](model, embedding, GraphWeights(label=weights.digest))
 
 
@@ -53,6 +54,16 @@ def test_riscv_computes_the_same_model() -> None:
         for step in steps(found, (4, 1, 1, 3)):
             np.testing.assert_allclose(step.logits, expected[step.position + len(step.tokens) - 1], rtol=1e-4, atol=2e-5)
             assert step.ran.counters["instructions"] > 10_000
+
+
+def test_the_c_vm_computes_the_same_model() -> None:
+    if CVM.available() is not None:
+        pytest.skip(str(CVM.available()))
+    expected = forward(tiny_model().config, tiny_model(), TOKENS)
+    with session(engine="cvm") as found, session(engine="riscv") as other:
+        for step, same in zip(steps(found, (4, 1, 1, 3)), steps(other, (4, 1, 1, 3)), strict=True):
+            np.testing.assert_allclose(step.logits, expected[step.position + len(step.tokens) - 1], rtol=1e-4, atol=2e-5)
+            np.testing.assert_array_equal(step.logits, same.logits)
 
 
 def test_riscv_past_one_lot_of_slots() -> None:

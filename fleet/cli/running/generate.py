@@ -31,7 +31,7 @@ Examples:
   fleet generate --model smollm2 --prompt "What is the capital of France?" --engines vm,iss,rtl,riscv \\
       --device DEVICE --memory timed --tokens 8
 
-The engines named read the same tokens, those that the first of vm, iss, rtl, riscv chooses.
+The engines named read the same tokens, those that the first of vm, iss, rtl, riscv, cvm chooses.
 
 Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was compared; 2 bad input or a missing tool;
 130 interrupted; 141 nobody read the output.
@@ -46,7 +46,7 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
     help="The shape of a published model, with random INT4 weights, in place of a model.",
 )
 @click.option("--prompt", help="The prompt; put into the model's chat template if it has one. With --shape: one token a byte.")
-@click.option("--engines", default="vm,iss", show_default=True, help="Comma-separated: vm, iss, rtl, riscv.")
+@click.option("--engines", default="vm,iss", show_default=True, help="Comma-separated: vm, iss, rtl, riscv, cvm.")
 @click.option("--device", help="Device for iss and rtl (`fleet devices` lists them).")
 @click.option("--memory", default="ideal", show_default=True, help="ideal, fixed[:cycles], stall[:seed] or timed[:seed].")
 @click.option("--tokens", type=click.IntRange(min=1), default=16, show_default=True, help="Maximum number of tokens to generate.")

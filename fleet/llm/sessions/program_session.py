@@ -1,4 +1,4 @@
-"""Sessions on engines that run a program: the NumPy VM (the golden and the rounded golden), and RISC-V.
+"""Sessions on engines that run a program: the NumPy VM (the golden and the rounded golden), RISC-V, and the C VM.
 
 The session holds keys and values, [kv_heads, capacity, D] per cache, and passes them as inputs to every step's program. All
 programs share the weights.
@@ -20,7 +20,9 @@ from fleet.transforms.graph.to_program import mask_of, to_program
 from fleet.transforms.graph.weights import GraphWeights
 
 if TYPE_CHECKING:
+    from fleet.engines.cvm import LoadedVmProgram
     from fleet.engines.riscv import LoadedImage
+    from fleet.engines.trace import Trace
     from fleet.targets.bytecode.vm import VM
 
 
@@ -89,14 +91,60 @@ class _Machine:
     tensors: bool
 
 
-class RiscvSession(ProgramSession):
-    """Compiled for RISC-V, run by an emulator. Programs come with cache slots in steps; the mask hides unused slots.
+class SlotSession(ProgramSession):
+    """A session whose programs come with cache slots in steps; the mask hides unused slots."""
+
+    SLOTS = 64
+
+    def _slots(self) -> int:
+        return -(-self.position // self.SLOTS) * self.SLOTS
+
+    def _step(self, n: int, slots: int) -> StepProgram:
+        return to_program(self.model.root, n, slots, weights=self.weights, name=self.model.config.architecture)
+
+    def _ran(self, step: StepProgram, trace: Trace, tensors: tuple[str, ...], counters: dict[str, float]) -> RanStep:
+        """Take the step's caches and logits from a trace."""
+        self._append(step, trace.outputs)
+        logits = trace.outputs[step.outputs[0]][-1]
+        kept = {name: trace.tensors[name] for name in tensors if name in trace.tensors}
+        return RanStep(logits, int(np.argmax(logits)), tensors=kept, counters=counters)
+
+
+class CvmSession(SlotSession):
+    """In the C VM: each step is a process that reads the weights anew. One program is kept, as on riscv."""
+
+    name = "cvm"
+
+    def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights) -> None:
+        super().__init__(model, embedding, weights)
+        self._loaded: tuple[StepProgram, LoadedVmProgram] | None = None
+
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
+        slots = self._slots()
+        if self._loaded is None or (self._loaded[0].tokens, self._loaded[0].past) != (len(x), slots):
+            from fleet.engines.cvm import ENGINE
+
+            self.close()
+            made = self._step(len(x), slots)
+            self._loaded = made, ENGINE.load(made.program)
+        step, loaded = self._loaded
+        trace = loaded.run(self._inputs(step, x, slots), keep=bool(tensors))
+        return self._ran(step, trace, tensors, {})
+
+    def close(self) -> None:
+        """Remove the program's files."""
+        if self._loaded is not None:
+            self._loaded[1].close()
+            self._loaded = None
+
+
+class RiscvSession(SlotSession):
+    """Compiled for RISC-V, run by an emulator.
 
     The emulator keeps one image. A step with another number of tokens or slots loads another image.
     """
 
     name = "riscv"
-    SLOTS = 64
 
     def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights, options: RunOptions | None = None) -> None:
         """options: only `riscv` ("isa", "emulator") is used."""
@@ -121,7 +169,7 @@ class RiscvSession(ProgramSession):
         chosen = self._options.riscv
         isa = find_isa(chosen.get("isa", "rv64gc"))
         name = chosen.get("emulator")
-        step = to_program(self.model.root, n, slots, weights=self.weights, name=self.model.config.architecture)
+        step = self._step(n, slots)
         compiled = compile_riscv(step.program, isa=isa, keep_tensors=tensors)
         image = LoadedImage(compiled, emulator=(find_emulator(name) if name else default_emulator(isa)).make(isa))
         self._machine = _Machine(step, image, tensors)
@@ -129,15 +177,10 @@ class RiscvSession(ProgramSession):
         return self._machine
 
     def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
-        slots = -(-self.position // self.SLOTS) * self.SLOTS
-        machine = self._loaded(len(x), slots, bool(tensors))
-        step = machine.step
+        machine = self._loaded(len(x), self._slots(), bool(tensors))
         options = RunOptions(keep_tensors=bool(tensors), progress=self.progress)
-        trace = machine.image.run(self._inputs(step, x, slots), options)
-        self._append(step, trace.outputs)
-        logits = trace.outputs[step.outputs[0]][-1]
-        kept = {name: trace.tensors[name] for name in tensors if name in trace.tensors}
-        return RanStep(logits, int(np.argmax(logits)), tensors=kept, counters={"instructions": trace.counters["instructions"]})
+        trace = machine.image.run(self._inputs(machine.step, x, self._slots()), options)
+        return self._ran(machine.step, trace, tensors, {"instructions": trace.counters["instructions"]})
 
     def close(self) -> None:
         """Close the emulator's image."""

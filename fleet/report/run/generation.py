@@ -79,6 +79,7 @@ TITLES: Mapping[str, str] = {
     "iss": "iss (functional model)",
     "rtl": "rtl (simulated hardware)",
     "riscv": "riscv (emulated)",
+    "cvm": "cvm (VM in C)",
 }
 
 

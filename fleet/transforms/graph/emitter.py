@@ -175,11 +175,12 @@ class GraphEmitter:
                 pass
 
     def _variable(self, node: VarNode) -> SSAValue:
-        *lead, _, channels = node.shape
+        *lead, middle, channels = node.shape
         if not isinstance(channels, int) or not all(isinstance(d, int) for d in lead) or node.label is None:
             raise ModelError("expected a name and a shape (heads, token, channels)", where=f"{self.name}, variable {node.label}")
         heads = [d for d in lead if isinstance(d, int) and d != 1]
-        return self._argument(node.label, (*heads, self.tokens, channels), _F32, "input")
+        tokens = middle if isinstance(middle, int) else self.tokens
+        return self._argument(node.label, (*heads, tokens, channels), _F32, "input")
 
     def _call(self, node: OperatorCall, lowerings: Mapping[type[OperatorCall], Lowering]) -> SSAValue | tuple[SSAValue, ...]:
         kind = node.op.rsplit(".", 1)[-1]

@@ -260,7 +260,34 @@ def _concat(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     return e.emit("concat", *values, axis=axis if rank == 3 else axis - 1 if axis > 0 else axis)
 
 
+def _conv2d(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
+    """Windows side by side, then one product; [W, CHout] of a single row."""
+    x, name = values[0], call.args[1].label or "weight"
+    height, width, channels = shape = (1, *shape_of(x.type))[-3:]
+    kernel = e.array(call.args[1])
+    if -1 in shape or kernel.ndim != 4:
+        raise e.failed(f"a convolution of {list(shape)} with {list(kernel.shape)}, expected (H, W, CHin) and (KH, KW, CHin, CHout)")
+    x = e.emit("reshape", x, shape=shape)
+    for axis, pad in enumerate(call.attrs["padding"]):
+        if pad:
+            size = [pad if i == axis else n for i, n in enumerate(shape_of(x.type))]
+            zeros = e.emit("broadcast_to", e.number(0.0), shape=size)
+            x = e.emit("concat", zeros, x, zeros, axis=axis)
+    (high, wide), strides, padding = kernel.shape[:2], call.attrs["strides"], call.attrs["padding"]
+    sizes = zip((height, width), (high, wide), strides, padding, strict=True)
+    rows, columns = ((size + 2 * pad - taps) // stride + 1 for size, taps, stride, pad in sizes)
+    seen = [
+        e.emit("slice", x, start=[i, j, 0], size=[rows, columns, channels], step=[*strides, 1])
+        for i in range(high) for j in range(wide)
+    ]  # fmt: skip
+    windows = e.emit("concat", *seen, axis=2) if len(seen) > 1 else seen[0]
+    windows = e.emit("reshape", windows, shape=[rows * columns, high * wide * channels])
+    y = e.emit("matmul", windows, e.weight(name, kernel.reshape(-1, kernel.shape[-1])))
+    return e.emit("reshape", y, shape=[*([rows] if rows > 1 else []), columns, kernel.shape[-1]])
+
+
 LOWERINGS: dict[type[OperatorCall], Lowering] = {
+    products.Conv2dCall: _conv2d,
     products.MvmCall: _mvm,
     products.MvmBnCall: _mvm_bn,
     products.MvmBnResCall: _mvm_bn,

@@ -289,3 +289,14 @@ def test_packed_and_wide_weights() -> None:
     found = run(made, {"x": x})
     np.testing.assert_allclose(found[0], x @ (codes * np.repeat(scales, 2, 0)).astype(np.float32) * 2, rtol=1e-6)
     np.testing.assert_array_equal(found[1], [1.5, -2.0])
+
+
+@pytest.mark.parametrize("mode", ["NOTSET", "SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize("shape", [[13, 14], [12, 14], [12, 13], [14, 16]])
+def test_a_transposed_convolution_of_a_wanted_shape(mode: str, shape: list[int]) -> None:
+    """Of an odd number of elements to leave out, one more goes in front, but for SAME_UPPER; or too few are there."""
+    rng = np.random.default_rng(1)
+    one = node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2], output_shape=shape, auto_pad=mode)
+    made = model([one], {"x": (np.float32, 1, 2, 6, 7)}, ["y"], {"w": rng.standard_normal((2, 1, 3, 3)).astype(np.float32)})
+    x = {"x": rng.standard_normal((1, 2, 6, 7)).astype(np.float32)}
+    np.testing.assert_allclose(run(made, x)[0], reference(made, x)[0], rtol=1e-5, atol=1e-5)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import strangers_exporters
 import strangers_mixed
 import strangers_networks
 import strangers_runtime
@@ -26,7 +27,10 @@ from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.ir.dialect import op_id
 
-FAMILIES = (strangers_mixed, strangers_networks, strangers_runtime, strangers_tables, strangers_torch, strangers_vision)
+FAMILIES = (
+    *(strangers_exporters, strangers_mixed, strangers_networks, strangers_runtime, strangers_tables),
+    *(strangers_torch, strangers_vision),
+)
 HALF = {"half_precision_classifier"}
 """Their sums are float16's: two of them differ by the order of the terms."""
 

@@ -108,7 +108,7 @@ def _cut(
     added = [max(0, -t) for t in total]
     total = [max(0, t) for t in total]
     small, large = [t // 2 for t in total], [t - t // 2 for t in total]
-    low, high = (small, large) if mode != "SAME_LOWER" else (large, small)
+    low, high = (small, large) if mode == "SAME_UPPER" else (large, small)  # NOTSET too, beside an output_shape
     return low, high, [e + a for e, a in zip(extra, added, strict=True)]
 
 

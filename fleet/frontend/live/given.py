@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.errors import ModelError
 from fleet.frontend.gpu_tensor import GpuTensor, gpu_tensor
-from fleet.frontend.live.watch import Items, ObjectSnapshot, WatchedAtom, snapshot, unwrapped
+from fleet.frontend.live.watch import Items, ObjectSnapshot, TooDeep, WatchedAtom, is_plain_object, snapshot, unwrapped
 from fleet.frontend.tensor import Tensor, from_outside
 
 _DEPTH = 16
@@ -29,6 +29,19 @@ class Input(ObjectSnapshot):
     def holds(self, now: object) -> bool:
         """Inputs are not watched: they are given anew."""
         return True
+
+
+class SameObject:
+    """A key that only the same object equals; it keeps the object."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and other._value is self._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +132,15 @@ def _taken(
         if there is not None:
             on_gpu[name] = there
         form, key = Input(name, scalar=False), (array.shape, array.dtype)
+    elif is_plain_object(value):
+        try:
+            form = WatchedAtom(value) if forms is None else snapshot(value)
+        except TooDeep:
+            what = f'argument "{name}" holds itself, or nests too deeply'
+            raise ModelError(what, where=where, hint="keep less in it") from None
+        key = (object, SameObject(value))
     else:
-        hint = "arguments are arrays, numbers, strings, functions, and lists, tuples and dicts of them"
+        hint = "arguments are arrays, numbers, strings, functions, objects of own classes, and lists, tuples and dicts of them"
         raise ModelError(
             f'argument "{name}" is an object of type {kind.__name__}, which cannot be compiled', where=where, hint=hint
         )

@@ -6,6 +6,7 @@ import ast
 import builtins
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -18,6 +19,9 @@ from fleet.frontend.live.watch import (
     MISSING,
     Items,
     Live,
+    LiveClass,
+    LiveDescriptor,
+    LiveObject,
     ObjectSnapshot,
     TooDeep,
     Watched,
@@ -38,7 +42,19 @@ from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.static import Made, Static
-from fleet.frontend.reading.values import CallFrame, Dict, Library, List, NumberValue, RangeValue, SourceFunction, Value
+from fleet.frontend.reading.values import (
+    CallFrame,
+    Class,
+    Descriptor,
+    Dict,
+    Library,
+    List,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
+    SourceFunction,
+    Value,
+)
 from fleet.ir.types import DTYPES
 
 
@@ -62,7 +78,9 @@ class LiveEvaluator(Evaluator):
         self._nodes: set[int] = set()
         self._seen_modules: set[tuple[int, str]] = set()
         self._absent: set[tuple[int, str]] = set()
-        self._held: list[tuple[ast.AST, List | Dict, list[Any]]] = []
+        self._held: list[tuple[ast.AST, List | Dict | Class | ObjectInstance, list[Any]]] = []
+        self._classes: dict[type, Class] = {}
+        self._objects: dict[int, ObjectInstance] = {}
         self.globals = self._module(function, file)
         self.frame = self.globals
 
@@ -136,9 +154,16 @@ class LiveEvaluator(Evaluator):
         return MISSING if found is MISSING else kept
 
     def argument(self, node: ast.AST, name: str, kept: ObjectSnapshot) -> Value:
-        """Return an argument that is not an array. A function's code and defaults are watched."""
-        if isinstance(kept, Live):
-            self.watched.entries.append((lambda: kept.function, kept))
+        """Return an argument that is not an array. Functions, classes and their objects are watched."""
+        match kept:
+            case Live():
+                self.watched.entries.append((lambda: kept.function, kept))
+            case LiveObject():
+                self.watched.entries.append((lambda: kept.value, kept))
+            case LiveClass():
+                self.watched.entries.append((lambda: kept.kind, kept))
+            case _:
+                pass
         return self.value(node, f"the argument `{name}`", kept)
 
     def expression(self, node: ast.expr) -> Value:
@@ -207,10 +232,48 @@ class LiveEvaluator(Evaluator):
             case Live():
                 defaults = {n: self.value(node, f"the default of `{n}`", part) for n, part in kept.defaults.items()}
                 return self.function(kept.function, defaults)
+            case LiveClass():
+                return self._class(node, kept)
+            case LiveObject():
+                return self._object(node, what, kept)
             case WatchedAtom():
                 return self._atom(node, what, kept.value)
             case _:
                 raise AssertionError(kept)
+
+    def _class(self, node: ast.AST, kept: LiveClass) -> Class:
+        """Return a live class; its methods are followed in their own source."""
+        found = self._classes.get(kept.kind)
+        if found is not None:
+            return found
+        bases = [self._class(node, base) for base in kept.bases]
+        made = self._classes[kept.kind] = Class(kept.kind.__name__, bases[0] if bases else None, others=tuple(bases[1:]))
+        for name, part in kept.names.items():
+            if isinstance(part, LiveDescriptor):
+                function, setter = (None if p is None else self._method(node, made, p) for p in (part.function, part.setter))
+                assert function is not None, "a descriptor has a function"
+                made.names[name] = Descriptor(part.kind, function, setter)
+            elif isinstance(part, Live):
+                made.names[name] = self._method(node, made, part)
+            else:
+                made.names[name] = self.value(node, f"`{made.name}.{name}`", part)
+        self._held.append((node, made, list(made.names.items())))
+        return made
+
+    def _method(self, node: ast.AST, owner: Class, kept: ObjectSnapshot) -> SourceFunction:
+        found = self.value(node, f"a method of `{owner.name}`", kept)
+        assert isinstance(found, SourceFunction), "functions of classes are functions of source"
+        return replace(found, owner=owner)
+
+    def _object(self, node: ast.AST, what: str, kept: LiveObject) -> ObjectInstance:
+        """Return a live object; what is done to it is refused by `check_outside`. One object is one value."""
+        found = self._objects.get(id(kept.value))
+        if found is None:
+            found = self._objects[id(kept.value)] = ObjectInstance(self._class(node, kept.of))
+            for name, part in kept.attributes.items():
+                found.attributes[name] = self.value(node, f"`{name}` of {what}", part)
+            self._held.append((node, found, list(found.attributes.items())))
+        return found
 
     def container(self, node: ast.AST, kept: Items, parts: list[Value]) -> Value:
         """A list, tuple or dict of these parts; what is done to a list or dict later is refused by `check_outside`."""
@@ -233,11 +296,11 @@ class LiveEvaluator(Evaluator):
     def check_outside(self) -> None:
         """Refuses a list or dict that Python would have changed for good. SourceError F504."""
         for node, held, before in self._held:
-            now: list[Any] = list(held.items.items()) if isinstance(held, Dict) else held.items
+            now = _contents(held)
             same = len(now) == len(before) and all(_is(a, b) for a, b in zip(now, before, strict=True))
             if not same:
-                name = f"`{ast.unparse(node)}`" if isinstance(node, ast.expr) else "an argument"
-                kind = "dict" if isinstance(held, Dict) else "list"
+                name = f"`{ast.unparse(node)}`" if isinstance(node, ast.expr) else "among the arguments"
+                kind = _HELD[type(held)]
                 self.fail("F504", node, f"the {kind} {name} outlives the call, and compiled code cannot change it", "change a copy")
 
     def _array(self, array: np.ndarray, *, scalar: bool) -> Static:
@@ -275,6 +338,21 @@ class LiveEvaluator(Evaluator):
 
 def _plain_key(key: object) -> bool:
     return key is None or type(key) in (bool, int, float, str) or (type(key) is tuple and all(_plain_key(k) for k in key))
+
+
+_HELD: Mapping[type, str] = {List: "list", Dict: "dict", Class: "class", ObjectInstance: "object"}
+
+
+def _contents(held: List | Dict | Class | ObjectInstance) -> list[Any]:
+    match held:
+        case List():
+            return held.items
+        case Dict():
+            return list(held.items.items())
+        case Class():
+            return list(held.names.items())
+        case ObjectInstance():
+            return list(held.attributes.items())
 
 
 def _is(a: object, b: object) -> bool:

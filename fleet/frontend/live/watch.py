@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,7 +76,7 @@ class Items(ObjectSnapshot):
     keys: tuple[Any, ...]
     parts: tuple[ObjectSnapshot, ...]
 
-    def holds(self, now: Any) -> bool:
+    def holds(self, now: object) -> bool:
         """A container of the same type and keys whose parts all hold."""
         if type(now) is not self.kind or len(now) != len(self.parts):
             return False
@@ -94,13 +95,119 @@ class Live(ObjectSnapshot):
     code: CodeType
     defaults: dict[str, ObjectSnapshot]
 
-    def holds(self, now: Any) -> bool:
+    def holds(self, now: object) -> bool:
         """The same function with the same code, whose defaults all hold."""
         now = unwrapped(now)
         if now is not self.function or now.__code__ is not self.code:
             return False
         given = default_values(now)
         return given.keys() == self.defaults.keys() and all(s.holds(given[n]) for n, s in self.defaults.items())
+
+
+@dataclass(eq=False)
+class LiveDescriptor(ObjectSnapshot):
+    """A `staticmethod`, `classmethod` or `property` of a class, around a function; `setter` is a property's."""
+
+    kind: str
+    function: ObjectSnapshot
+    setter: ObjectSnapshot | None
+
+    def holds(self, now: object) -> bool:
+        """A descriptor of the same kind around the same functions."""
+        function, setter = described(now)
+        if type(now).__name__ != self.kind or (setter is None) != (self.setter is None):
+            return False
+        return self.function.holds(function) and (self.setter is None or self.setter.holds(setter))
+
+
+@dataclass(eq=False)
+class LiveClass(ObjectSnapshot):
+    """A class of Python source (`is_plain_class`): what its body and the classes behind it bind."""
+
+    kind: type
+    names: dict[str, ObjectSnapshot]
+    bases: tuple[LiveClass, ...]
+
+    def holds(self, now: object) -> bool:
+        """The same class whose attributes all hold."""
+        if now is not self.kind:
+            return False
+        own = own_names(self.kind)
+        same = own.keys() == self.names.keys() and all(kept.holds(own[n]) for n, kept in self.names.items())
+        return same and all(base.holds(base.kind) for base in self.bases)
+
+
+@dataclass(eq=False)
+class LiveObject(ObjectSnapshot):
+    """An object of such a class, and its own attributes."""
+
+    value: object
+    of: LiveClass
+    attributes: dict[str, ObjectSnapshot]
+
+    def holds(self, now: object) -> bool:
+        """The same object, whose class and attributes hold."""
+        if now is not self.value or not self.of.holds(type(now)):
+            return False
+        own = vars(now)
+        return list(own) == list(self.attributes) and all(kept.holds(own[n]) for n, kept in self.attributes.items())
+
+
+_BOOKKEEPING = frozenset(
+    (
+        "__module__",
+        "__qualname__",
+        "__doc__",
+        "__dict__",
+        "__weakref__",
+        "__annotations__",
+        "__firstlineno__",
+        "__static_attributes__",
+    )
+)
+"""What every class has without saying so."""
+_GENERATED = "<string>"
+"""The file of methods that `dataclass` and others make."""
+
+
+def own_names(kind: type) -> dict[str, Any]:
+    """Return what a class's own body binds."""
+    return {name: value for name, value in vars(kind).items() if name not in _BOOKKEEPING}
+
+
+def described(value: Any) -> tuple[Any, Any]:
+    """Return the functions of a descriptor: the one that is called, and a property's setter."""
+    if isinstance(value, property):
+        return value.fget, value.fset
+    return getattr(value, "__func__", None), None
+
+
+def is_plain_class(kind: Any) -> bool:
+    """Return whether a class is followed: in Python, of methods and values, without metaclass, slots and generated methods."""
+    if kind is object:
+        return True
+    if type(kind) is not type or kind.__module__.partition(".")[0] in _OTHERS or not all(map(is_plain_class, kind.__bases__)):
+        return False
+    return all(map(_is_followed, own_names(kind).values()))
+
+
+_OTHERS = sys.stdlib_module_names | {"numpy", "fleet", "scipy", "torch", "jax", "cupy"}
+"""Packages whose classes are no source of the user's."""
+
+
+def _is_followed(value: object) -> bool:
+    if isinstance(value, staticmethod | classmethod | property):
+        function, setter = described(value)
+        return type(function) is FunctionType and (setter is None or type(setter) is FunctionType)
+    value = unwrapped(value)
+    if type(value) is FunctionType:
+        return value.__code__.co_filename != _GENERATED
+    return isinstance(value, bool | int | float | str | tuple | list | dict | np.ndarray | np.generic | type | type(None))
+
+
+def is_plain_object(value: object) -> bool:
+    """Return whether an object is followed: one of a class that is."""
+    return type(value) is not object and hasattr(value, "__dict__") and not isinstance(value, type) and is_plain_class(type(value))
 
 
 def unwrapped(value: object) -> Any:
@@ -144,7 +251,23 @@ def snapshot(value: Any, depth: int = 0) -> ObjectSnapshot:
         return Items(dict, tuple(value), tuple(snapshot(v, depth + 1) for v in value.values()))
     if type(value) is FunctionType:
         return Live(value, value.__code__, {n: snapshot(v, depth + 1) for n, v in default_values(value).items()})
+    if isinstance(value, type) and value is not object and is_plain_class(value):
+        return _of_class(value, depth)
+    if is_plain_object(value):
+        return LiveObject(value, _of_class(type(value), depth), {n: snapshot(v, depth + 1) for n, v in vars(value).items()})
     return WatchedAtom(value)
+
+
+def _of_class(kind: type, depth: int) -> LiveClass:
+    names: dict[str, ObjectSnapshot] = {}
+    for name, value in own_names(kind).items():
+        if isinstance(value, staticmethod | classmethod | property):
+            function, setter = described(value)
+            after = None if setter is None else snapshot(setter, depth + 1)
+            names[name] = LiveDescriptor(type(value).__name__, snapshot(function, depth + 1), after)
+        else:
+            names[name] = snapshot(value, depth + 1)
+    return LiveClass(kind, names, tuple(_of_class(base, depth + 1) for base in kind.__bases__ if base is not object))
 
 
 def _frozen(array: np.ndarray) -> bool:

@@ -22,6 +22,7 @@ from riscv_models import model
 from test_cvm_all_operations import arguments, body
 
 import fleet
+from fleet.compiler import Schedule
 from fleet.engines.base import RunOptions
 from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.errors import DeviceError, FleetError, ModelError
@@ -279,13 +280,14 @@ def test_an_index_out_of_bounds_is_told_as_on_other_engines(tmp_path: Path) -> N
 
 
 def ptx(text: str) -> str:
-    """PTX by NVRTC's wheel, else by nvcc; the test is skipped without either."""
-    found = find_spec("nvidia.cuda_nvrtc") if find_spec("nvidia") else None
-    if found is not None and found.submodule_search_locations:
-        (library,) = Path(next(iter(found.submodule_search_locations)), "lib").glob("libnvrtc.so.*")
-        return _by_nvrtc(ctypes.CDLL(str(library)), text)
+    """PTX by NVRTC's wheel (of CUDA 13 or 12), else by nvcc; the test is skipped without either."""
+    found = find_spec("nvidia")
+    folders = [] if found is None else [Path(f) for f in found.submodule_search_locations or ()]
+    libraries = [p for f in folders for part in ("cu13", "cuda_nvrtc") for p in sorted((f / part / "lib").glob("libnvrtc.so.*"))]
+    if libraries:
+        return _by_nvrtc(ctypes.CDLL(str(libraries[0])), text)
     if shutil.which("nvcc") is None:
-        pytest.skip("neither the wheel nvidia-cuda-nvrtc-cu12 nor nvcc is installed")
+        pytest.skip("neither the wheel nvidia-cuda-nvrtc (or nvidia-cuda-nvrtc-cu12) nor nvcc is installed")
     line = ["nvcc", "--fmad=false", "-ptx", "-x", "cu", "-", "-o", "-"]
     done = subprocess.run(line, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
@@ -310,6 +312,17 @@ def test_every_kernel_compiles_to_ptx() -> None:
     module = generate_gpu(prepared(model(arrays, lambda m, *values: body(m, values, turned=False))), CUDA)
     text = ptx(module.text)
     assert [kernel.name for kernel in module.kernels if f".visible .entry {kernel.name}(" not in text] == []
+
+
+@pytest.mark.nightly
+def test_scheduled_kernels_compile_to_ptx(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    body = "    y = a.T * 2 + 1\n    return y, a @ b, y - y.max(axis=1, keepdims=True)\n"
+    path.write_text(f'def f(a: "float32[96, 80]", b: "float32[80, 70]"):\n{body}')
+    for schedule in (Schedule().every(tile=(64, 64), unroll=8), Schedule().every(tile=(16, 16), order=(1, 0), unroll=2)):
+        module = generate_gpu(prepared(fleet.compile(f"{path}:f", schedule=schedule).program), CUDA)
+        text = ptx(module.text)
+        assert [kernel.name for kernel in module.kernels if f".visible .entry {kernel.name}(" not in text] == []
 
 
 def test_ptx_contracts_nothing(tmp_path: Path) -> None:

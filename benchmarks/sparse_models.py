@@ -2,10 +2,10 @@
 
     python benchmarks/sparse_models.py [--shape chatglm2-6b] [--last 127] [--rtl half-quarter]...
 
-One block and the head are compiled for hbm0923_sparse with weights that are drawn (cycles do not depend on them). The cost model
-gives the cycles of each instruction with timed memory; a token is all blocks and the head, its instructions one after the other.
-With --rtl one block and the head of a strategy run in RTL on timed memory, as one binary behind an empty cache, every commit held
-against iss; the block's cycles are those from the first start to its last commit.
+One block and the head are compiled for hbm0923_sparse. The cost model gives the cycles of each instruction with timed memory; a
+token is all blocks and the head, its instructions one after the other. With --rtl weights are drawn, and one block and the head of
+a strategy run in RTL on timed memory, as one binary behind an empty cache, every commit held against iss; the block's cycles are
+those from the first start to its last commit.
 """
 
 from __future__ import annotations
@@ -14,26 +14,27 @@ import argparse
 
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.llm.config import ModelConfig, preset
-from fleet.llm.contestants import CompiledContestant, GenerateRequest, compile_model, generate
+from fleet.llm.contestants import GenerateRequest, generate, sparse_constants
 from fleet.llm.figures import estimate
 from fleet.llm.load import LoadedLanguageModel
-from fleet.llm.models import ModelOptions
+from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.shapes import ShapeTokenizer, ShapeWeights
 from fleet.llm.sparsity import STRATEGIES, Sparsity
 from fleet.sdk import Call, Device
+from fleet.targets.graph.build import build
+from fleet.transforms.graph.infer import infer_type
 
 DEVICE, GROUP = "hbm0923_sparse", 128
 
 
-def compiled_block(
-    config: ModelConfig, sparse: Sparsity, device: Device, positions: int
-) -> tuple[LoadedLanguageModel, CompiledContestant]:
-    """The shape with one block, and its compile."""
-    weights = ShapeWeights(config.shortened(1), group=GROUP, seed=0, name=config.architecture, sparse=sparse)
-    loaded = LoadedLanguageModel("one block", weights, ShapeTokenizer())
-    plan = ModelOptions(tokens=min(32, positions), positions=positions)
-    return loaded, compile_model(loaded, plan, device, Quantisation(GROUP, "absmax", sparse=sparse), aux=True)
+def one_block(config: ModelConfig, sparse: Sparsity, device: Device, last: int) -> list[Call]:
+    """The instructions of a token through one block and the head, behind `last` cached ones. Weights are shapes alone."""
+    model = build_model(config.shortened(1), None, ModelOptions(tokens=min(32, last + 1), positions=last + 1))
+    options = {"group": GROUP, "sparse": sparse_constants(model, sparse, device)}
+    typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
+    module = build(typed, aux=True, build_config={"align": 0x1000, "spill": True}, options=options, device=device)
+    return list(module.calls(token=1, last_token=last))
 
 
 def in_block(call: Call) -> bool:
@@ -50,7 +51,8 @@ def modelled(device: Device, calls: list[Call]) -> float:
 
 def in_rtl(config: ModelConfig, sparse: Sparsity, name: str) -> tuple[int, int]:
     """Cycles of the block and of the whole step in RTL. Raises SystemExit where a bit differs from iss."""
-    loaded, _ = compiled_block(config, sparse, find_device(DEVICE)[1], 64)
+    weights = ShapeWeights(config.shortened(1), group=GROUP, seed=0, name=config.architecture, sparse=sparse)
+    loaded = LoadedLanguageModel("one block", weights, ShapeTokenizer())
     plan = ModelOptions(tokens=32, positions=64)
     choice = Quantisation(GROUP, "absmax", sparse=sparse)
     result = generate(loaded, GenerateRequest(name, "a", 1, ("iss", "rtl"), DEVICE, "timed", plan=plan, quantisation=choice))
@@ -73,14 +75,13 @@ def main() -> None:
     print("| strategy | bits a weight | weights | block | head | token | token/s |\n|---|---|---|---|---|---|---|")
     for name in ("", *STRATEGIES):
         sparse = Sparsity.of(name)
-        _, made = compiled_block(config, sparse, device, given.last + 1)
-        calls = list(made.module.calls(token=1, last_token=given.last))
+        calls = one_block(config, sparse, device, given.last)
         block = modelled(device, [c for c in calls if in_block(c)])
         head = modelled(device, [c for c in calls if not in_block(c)])
         token, choice = config.blocks * block + head, Quantisation(GROUP, sparse=sparse)
-        size = choice.stored_bits(config) / 8e9
+        size = choice.stored_bits(config) / 8e6
         print(
-            f"| {name or 'dense'} ({sparse or '-'}) | {choice.mean_bits(config):.3f} | {size:.2f} GB | {block:,.0f} | {head:,.0f} "
+            f"| {name or 'dense'} ({sparse or '-'}) | {choice.mean_bits(config):.3f} | {size:,.1f} MB | {block:,.0f} | {head:,.0f} "
             f"| {token:,.0f} | {device.clock_mhz * 1e6 / token:.1f} |",
             flush=True,
         )

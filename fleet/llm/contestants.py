@@ -187,7 +187,7 @@ def compile_model(
     program = build_model(weights.config, weights, plan)
     model = build_model(weights.config, weights, replace(plan, host_head=True)) if choice.host else program
     if sparse:
-        options |= {"sparse": _sparse_constants(model, sparse, device)}
+        options |= {"sparse": sparse_constants(model, sparse, device)}
     typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
     config = {"align": _PAGE, "spill": True, "wt2hbm": wt2hbm}
     module = build(typed, name=name, aux=aux, build_config=config, options=options, device=device, stored=stored)
@@ -208,7 +208,7 @@ def _fitting(plan: ModelOptions, config: ModelConfig, device: Device) -> ModelOp
     return replace(plan, fuse_qkv=False, join_rope=False)
 
 
-def _sparse_constants(model: ModelGraph, sparse: Sparsity, device: Device) -> dict[str, Json]:
+def sparse_constants(model: ModelGraph, sparse: Sparsity, device: Device) -> dict[str, Json]:
     """Return kept weights by constant, also by the name that it has once its heads are filled with zeros."""
     widths, channels = instruction_sets()[device.instruction_set].head_channels, model.config.head_channels
     if sparse.o and widths and channels not in widths and channels % BLOCK:

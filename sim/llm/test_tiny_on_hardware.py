@@ -14,6 +14,7 @@ from fleet.llm.host_program import emit_host
 from fleet.llm.load import load_model
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions
 from fleet.llm.quantisation import Quantisation
+from fleet.llm.sparsity import Sparsity
 from fleet.targets.driver.build import build_program
 
 PLAIN = Quantisation(128, "search")
@@ -65,3 +66,17 @@ def test_the_host_program_prints_the_same_tokens(sequence: ModelOptions, tmp_pat
     assert run.exit_code == 0
     assert run.output.decode().splitlines() == ["bca", "tokens: 162 163 161"]
     assert len(run.summary.commits) == 4 * (30 if sequence is SHORT else 36)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("rounding", ["search", "compensated"])
+def test_sparse_weights_by_strategy(rounding: str) -> None:
+    choice = Quantisation(128, rounding, sparse=Sparsity.of("attention=4,mlp=2,down=1"))
+    request = GenerateRequest(
+        "tiny-qwen2", PROMPT, 2, ("vm", "iss", "rtl"), "hbm_small_sparse", memory="timed", plan=PLAN, quantisation=choice
+    )
+    result = generate(load_model("tiny-qwen2"), request)
+    assert (result.verdict, result.reasons) == ("pass", ())
+    bits = result.comparison("rtl-vs-iss")
+    assert bits is not None
+    assert bits.commits == 3 * 30

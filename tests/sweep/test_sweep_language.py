@@ -61,7 +61,7 @@ def test_sparse_weights_take_fewer_cycles_and_cost_perplexity(own_figures: Path)
 def test_a_device_without_sparse_weights_has_no_such_points(own_figures: Path) -> None:
     del own_figures
     asked = SubjectRequest("tiny", language=True, positions=64, behind=20, tokens=8, rounding="absmax")
-    with pytest.raises(FleetError, match="no point can run the model: .*hbm_small: it has no sparse weights"):
+    with pytest.raises(FleetError, match=r"no point can run the model: .*hbm_small: it has no sparse weights"):
         sweep(SweepRequest(asked, "hbm_small", ("sparse=2,4",)), lambda fraction, words: None)
 
 

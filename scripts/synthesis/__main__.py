@@ -1,0 +1,338 @@
+"""LUT, FF, DSP, BRAM and slowest stage of a device's RTL, by unit: `python scripts/synthesis DEVICE... [--unit mvm] [--write]`.
+
+1. The RTL is read once with Yosys (through slang), calls of the arithmetic operators as boxes (`operators`), the hierarchy kept.
+2. Each operator, and each module that differs from the others, is mapped once (`synth_xilinx -family xcup`), what it
+   instantiates as boxes.
+3. Cells are multiplied by instances; paths are followed through the boxes with stated delays (`netlist`).
+
+Everything is kept by content in the build cache. A module that takes longer than --timeout is named, and nothing of it but its
+operators and parts is in the sums. pyosys (ISC) is put into a folder of its own, as scripts/yosys-check does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from netlist import Summary, operator_box, summary
+from operators import OPERATORS, Operator, marked
+from rtlil import Module, black_boxes, keys, read_modules
+
+from fleet.engines.rtl_sim.cache import cache_folder
+from fleet.engines.rtl_sim.top_parameters import top_parameters
+from fleet.isa.hardware import hardware_of
+from fleet.isa.registry import find_device
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PACKAGE = "pyosys==0.70"
+MAP = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
+VCU128 = {"LUT": 1_303_680, "FF": 2_607_360, "DSP": 9_024, "BRAM36": 2_016, "URAM": 960}
+"""Of the XCVU37P."""
+SHOWN = ("LUT", "FF", "DSP", "BRAM36", "URAM")
+
+
+class Yosys:
+    """Runs commands, and keeps netlists by what made them."""
+
+    def __init__(self, timeout: float) -> None:
+        self.site, self.timeout = cache_folder().parent / "yosys", timeout
+        self.folder = cache_folder().parent / "synthesis"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not (self.site / "pyosys").is_dir():
+            print(f"installing {PACKAGE} into {self.site}", file=sys.stderr)
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(self.site), PACKAGE]
+            if subprocess.run(pip, check=False).returncode:
+                sys.exit(f"synthesis: pip cannot install {PACKAGE}; put it into {self.site}")
+
+    def run(self, commands: Sequence[str], log: Path, folder: Path, timeout: float | None = None) -> str:
+        """Run commands; return "" or why they failed."""
+        with log.open("w", encoding="utf-8") as f:
+            words = [sys.executable, str(HERE / "worker.py"), str(self.site), *commands]
+            try:
+                status = subprocess.run(
+                    words, cwd=folder, stdout=f, stderr=subprocess.STDOUT, check=False, timeout=timeout
+                ).returncode
+            except subprocess.TimeoutExpired:
+                return f"not in {timeout:.0f} s"
+        if status:
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            return next((line for line in reversed(lines) if "ERROR" in line or "error:" in line), f"status {status}")[:200]
+        return ""
+
+    def mapped(self, key: str, source: str, suffix: str, commands: Sequence[str]) -> tuple[Path, str]:
+        """Return the mapped netlist of a source, from the cache where it is, and why there is none."""
+        path = self.folder / f"{key}.json.gz"
+        if path.is_file():
+            return path, ""
+        text = self.folder / f"{key}.{suffix}"
+        text.write_text(source, encoding="utf-8")
+        made = self.folder / f"{key}.json"
+        why = self.run(
+            [*(c.format(source=text) for c in commands), f"write_json {made}"], self.folder / f"{key}.log", ROOT / "rtl_models",
+            self.timeout,
+        )  # fmt: skip
+        if not why:
+            path.with_suffix(".part").write_bytes(gzip.compress(made.read_bytes(), 3))
+            path.with_suffix(".part").rename(path)
+        made.unlink(missing_ok=True)
+        text.unlink(missing_ok=True)
+        return path, why
+
+
+def digest(*parts: str) -> str:
+    """Return a hash of texts."""
+    return hashlib.sha256("\0".join((PACKAGE, MAP, *parts)).encode()).hexdigest()
+
+
+def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
+    """Return the summary of a module in a stored netlist."""
+    modules = json.loads(gzip.decompress(path.read_bytes()))["modules"]
+    found = modules[name.removeprefix("\\")]
+    return summary(found, boxes)
+
+
+def mapped_operator(yosys: Yosys, o: Operator) -> Path:
+    """Return the netlist of an operator between registers."""
+    packages = [ROOT / "rtl_models" / "arith" / f"{p}.sv" for p in ("fp_pkg", "fp_fn_pkg")]
+    texts = [p.read_text(encoding="utf-8") for p in packages]
+    read = f"read_slang --top {o.name}_alone {' '.join(map(str, packages))} {{source}}"
+    path, why = yosys.mapped(digest(o.alone, *texts), o.alone, "sv", [read, MAP])
+    if why:
+        sys.exit(f"synthesis: {o.name}: {why}")
+    return path
+
+
+def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> dict[str, Summary]:
+    """Return the operators that are named, as boxes."""
+    named = [o for o in OPERATORS if o.name in said]
+    with ThreadPoolExecutor(jobs) as pool:
+        paths = dict(zip(named, pool.map(lambda o: mapped_operator(yosys, o), named), strict=True))
+    found: dict[str, Summary] = {}
+    print("| operator | LUT | DSP | CARRY4 | ns |\n|---|---|---|---|---|")
+    for o, path in paths.items():
+        found[o.name] = operator_box(netlist(path, f"{o.name}_alone", {}))
+        cells = (f"{found[o.name].cells.get(kind, 0):,.0f}" for kind in ("LUT", "DSP", "CARRY4"))
+        print(f"| {o.name} | {' | '.join(cells)} | {found[o.name].through['A']['Y']:.1f} |", flush=True)
+    return found
+
+
+def elaborated(yosys: Yosys, device: str) -> tuple[str, dict[str, Module]]:
+    """Return the top's name and all modules of a device's RTL, operators as boxes."""
+    instruction_set, chip = find_device(device)
+    rtl = hardware_of(instruction_set)
+    if rtl is None:
+        sys.exit(f"synthesis: {instruction_set.name} has no hardware")
+    parameters = " ".join(f"-G {k}={v}" for k, v in top_parameters(rtl, chip).items())
+    sources = [p for p in rtl.files if p.suffix == ".sv"]
+    texts = {p: p.read_text(encoding="utf-8") for p in sources}
+    key = digest(rtl.top, parameters, *(o.body for o in OPERATORS), *(t for _, t in sorted(texts.items())))
+    path = yosys.folder / f"{key}.il.gz"
+    if not path.is_file():
+        folder = yosys.folder / key
+        folder.mkdir(exist_ok=True)
+        files: list[str] = []
+        for p in sources:
+            packaged = any(o.package == p.stem for o in OPERATORS)
+            if packaged:
+                (folder / p.name).write_text(marked(p.stem, texts[p]), encoding="utf-8")
+            files.append(str(folder / p.name if packaged else p))
+        read = f"read_slang --keep-hierarchy -D SYNTHESIS --top {rtl.top} {parameters} {' '.join(files)}"
+        made = folder / "coarse.il"
+        why = yosys.run(
+            [read, "hierarchy -check", "proc -noopt", "opt_expr", "opt_clean", f"write_rtlil {made}"], folder / "read.log",
+            ROOT / "rtl_models",
+        )  # fmt: skip
+        if why:
+            sys.exit(f"synthesis: {device}: {why}")
+        path.with_suffix(".part").write_bytes(gzip.compress(made.read_bytes(), 3))
+        path.with_suffix(".part").rename(path)
+        made.unlink()
+    modules = read_modules(gzip.decompress(path.read_bytes()).decode())
+    top = next(name for name in modules if name.lstrip("\\") == rtl.top)
+    return top, modules
+
+
+@dataclass
+class Row:
+    """A unit: cells with all that is in it, calls of operators, slowest stage and where it is, modules without figures."""
+
+    cells: Counter[str]
+    calls: Counter[str]
+    slowest: float
+    where: str
+    path: Sequence[str]
+    missing: dict[str, str]
+
+
+class Device:
+    """A device's modules and their figures."""
+
+    def __init__(self, yosys: Yosys, device: str, unit: Sequence[str]) -> None:
+        self.yosys = yosys
+        self.top, self.modules = elaborated(yosys, device)
+        self.keys = keys(self.modules)
+        self.units = {self.unit_name(part): part for part in self.modules[self.top].parts if part in self.modules}
+        self.whole = not unit
+        if unit:
+            self.units = {name: part for name, part in self.units.items() if name in unit}
+        named = {call for name in self.reachable() for call in self.modules[name].calls}
+        self.operators = sorted(named)
+        self.boxes: dict[str, Summary] = {}
+        self.why: dict[str, str] = {}
+        self.by_key: dict[str, Summary | None] = {}
+
+    def unit_name(self, part: str) -> str:
+        """Return the instance's name."""
+        return part.rpartition(".")[2].removeprefix("u_")
+
+    def reachable(self) -> list[str]:
+        """Return the modules in the units, parts before what they are in."""
+        found: list[str] = []
+
+        def visit(name: str) -> None:
+            if name in self.modules and name not in found:
+                for part in self.modules[name].parts:
+                    visit(part)
+                found.append(name)
+
+        for part in self.units.values():
+            visit(part)
+        return [*found, self.top] if self.whole else found
+
+    def measure(self, jobs: int) -> None:
+        """Map every module that differs, the smaller ones first; then follow their paths, parts first."""
+        differing = {self.keys[name]: name for name in reversed(self.reachable())}
+        with ThreadPoolExecutor(jobs) as pool:
+            made = list(pool.map(self.mapped, sorted(differing.values(), key=lambda name: len(self.modules[name].text))))
+        self.boxes |= operators(self.yosys, self.operators, jobs)
+        netlists = {self.keys[name]: (name, path, why) for name, path, why in made}
+        for name in self.reachable():
+            key = self.keys[name]
+            first, path, why = netlists[key]
+            if key not in self.by_key:
+                self.by_key[key] = None
+                if not why:
+                    try:
+                        self.by_key[key] = netlist(path, first, self.boxes)
+                    except ValueError as error:
+                        why = str(error)
+                        netlists[key] = first, path, why
+            if why:
+                self.why[name] = why
+            found = self.by_key[key]
+            self.boxes[name.lstrip("\\")] = found if found is not None else Summary({})
+
+    def mapped(self, name: str) -> tuple[str, Path, str]:
+        """Map a module, its parts as boxes; return its name, its netlist and why there is none."""
+        module, before = self.modules[name], time.monotonic()
+        known = {part: self.modules[part] for part in module.parts if part in self.modules}
+        if len(known) != len(module.parts):
+            return name, Path(), f"unknown parts {sorted(set(module.parts) - set(known))[:3]}"
+        source = f"{black_boxes(module, self.modules)}module {name}\n{module.text}end\n"
+        parts = "".join(self.keys[part] for part in module.parts)
+        path, why = self.yosys.mapped(
+            digest(self.keys[name], parts, name), source, "il", ["read_rtlil {source}", f"hierarchy -top {name}", "bwmuxmap", MAP]
+        )
+        print(f"{short(name)}: {why or f'{time.monotonic() - before:.0f} s'}", file=sys.stderr, flush=True)
+        return name, path, why
+
+    def row(self, name: str) -> Row:
+        """Return the figures of a module with all that is in it."""
+        module, own = self.modules[name], self.boxes[name.lstrip("\\")]
+        row = Row(Counter(own.cells), Counter(module.calls), own.inner, name, own.path, {})
+        if name in self.why:
+            row.missing[name] = self.why[name]
+        for call, count in module.calls.items():
+            for kind, number in self.boxes[call].cells.items():
+                row.cells[kind] += count * number
+        for part, count in module.parts.items() if name != self.top else ():
+            inner = self.row(part)
+            for _ in range(count):
+                row.cells.update(inner.cells)
+                row.calls.update(inner.calls)
+            row.missing |= inner.missing
+            if inner.slowest > row.slowest:
+                row.slowest, row.where, row.path = inner.slowest, inner.where, inner.path
+        return row
+
+
+def short(name: str) -> str:
+    """Return a module's name without its place."""
+    return name.partition("$")[0].lstrip("\\")
+
+
+def shown(cells: Mapping[str, float], kind: str) -> float:
+    """Return a column: LUT with those of small memories, 36 Kbit blocks with halves."""
+    if kind == "LUT":
+        return cells.get("LUT", 0) + cells.get("LUTRAM", 0)
+    if kind == "BRAM36":
+        return cells.get("BRAM36", 0) + cells.get("BRAM18", 0) / 2
+    return cells.get(kind, 0)
+
+
+def table(device: Device, name: str) -> None:
+    """Print the units of a device."""
+    print(
+        f"\n{name}\n\n| unit | {' | '.join(SHOWN)} | slowest stage, ns | MHz | in | operators |\n|---|" + "---|" * (len(SHOWN) + 4)
+    )
+    total, slowest = Counter[str](), 0.0
+    missing: dict[str, str] = {}
+    units = {**device.units, **({"the top itself": device.top} if device.whole else {})}
+    for unit, part in sorted(units.items()):
+        row = device.row(part)
+        total.update(row.cells)
+        slowest = max(slowest, row.slowest)
+        missing |= row.missing
+        calls = ", ".join(f"{count:,} {call}" for call, count in row.calls.most_common())
+        cells = " | ".join(f"{shown(row.cells, kind):,.0f}" for kind in SHOWN)
+        where = short(row.where)
+        mark = "*" if row.missing else ""
+        mhz = f"{1000 / row.slowest:.0f}" if row.slowest else "-"
+        print(f"| {unit}{mark} | {cells} | {row.slowest:.1f} | {mhz} | {where} | {calls or '-'} |")
+        words = ", ".join(f"{n} {k}" for k, n in Counter(p for p in row.path).most_common(8))
+        print(f"{unit}: {row.slowest:.2f} ns in {where}: {words}", file=sys.stderr)
+    cells = " | ".join(f"{shown(total, kind):,.0f}" for kind in SHOWN)
+    print(f"| all{'*' if missing else ''} | {cells} | {slowest:.1f} | {1000 / slowest if slowest else 0:.0f} | | |")
+    shares = " | ".join(f"{100 * shown(total, kind) / VCU128[kind]:.1f} %" for kind in SHOWN)
+    print(f"| of the VCU128 | {shares} | | | | |")
+    kinds = {short(name): why for name, why in missing.items()}
+    for module, why in sorted(kinds.items()):
+        print(f"\\* without the logic of `{module}` itself ({why}); its operators and parts are counted.")
+
+
+def main() -> None:
+    """See the module."""
+    parser = argparse.ArgumentParser(prog="synthesis", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("devices", nargs="*", default=["hbm_small"])
+    parser.add_argument("--unit", action="append", default=[], help="only this unit of the top; several times for several")
+    parser.add_argument("--operators", action="store_true", help="only the operators, all of them")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for a module")
+    parser.add_argument("--jobs", type=int, default=2, help="modules that are mapped at a time")
+    parser.add_argument("--if-installed", action="store_true", help="without pyosys say so and end with status 0")
+    given = parser.parse_args()
+    if given.if_installed and not (cache_folder().parent / "yosys" / "pyosys").is_dir():
+        print(f"synthesis: skipped, {PACKAGE} is not installed (make synth installs it)")
+        return
+    yosys = Yosys(given.timeout)
+    if given.operators:
+        operators(yosys, [o.name for o in OPERATORS], given.jobs)
+        return
+    for name in given.devices:
+        device = Device(yosys, name, given.unit)
+        device.measure(given.jobs)
+        table(device, name)
+
+
+if __name__ == "__main__":
+    main()

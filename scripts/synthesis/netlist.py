@@ -1,0 +1,222 @@
+"""A mapped netlist: its cells by kind, and its slowest path, by stated delays.
+
+A path begins at a flip-flop or a memory and ends at one, or at an input and an output of the module. Delays are those of a
+stage with its wiring, of our choosing, not of a vendor: a LUT 0.35 ns, a MUXF 0.10, a CARRY4 0.05 from carry to carry and 0.15
+from or to elsewhere, a DSP block whose registers are not used 2.40, one that uses them cuts; a register adds 0.10 from its
+clock and 0.05 before it. A box (an operator or a module that was synthesised alone) has the delays that its own netlist gave:
+of an operator from all inputs to its result, of a module by whole ports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+LUT_NS, MUXF_NS, CARRY_NS, INTO_CARRY_NS, DSP_NS, CLOCK_NS, SETUP_NS = 0.35, 0.10, 0.05, 0.15, 2.40, 0.10, 0.05
+KINDS = {
+    "LUT": r"LUT[1-6]", "FF": r"FD[RSCP]E", "LATCH": r"LD[CP]E", "DSP": r"DSP48E2", "CARRY4": r"CARRY4", "MUXF": r"MUXF[789]",
+    "BRAM18": r"RAMB18E2", "BRAM36": r"RAMB36E2", "URAM": r"URAM288(_BASE)?",
+}  # fmt: skip
+_LUT_RAM = {
+    r"RAM32M16": 16,
+    r"RAM64M8": 8,
+    r"RAM32M": 4,
+    r"RAM64M": 4,
+    r"RAM64X1[SD]": 2,
+    r"RAM128X1[SD]": 4,
+    r"RAM256X1[SD]": 8,
+    r"RAM512X1S": 8,
+}
+_NOTHING = r"INV|BUF|VCC|GND|\$scopeinfo|\$print|\$check"  # an inverter is absorbed by what reads it
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a netlist takes, and how slow it is.
+
+    Attributes:
+        cells: kind -> number, of itself alone. boxes: box -> number.
+        inner: ns of the slowest path between its own registers. path: kinds of cells on it.
+        into: input -> ns to a register. out: output -> ns from a register. through: (input, output) -> ns.
+        loops: edges that close a loop of whole ports and were left out.
+    """
+
+    cells: Mapping[str, float]
+    boxes: Mapping[str, int] = field(default_factory=dict)
+    inner: float = 0.0
+    path: Sequence[str] = ()
+    into: Mapping[str, float] = field(default_factory=dict)
+    out: Mapping[str, float] = field(default_factory=dict)
+    through: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    loops: int = 0
+
+
+def kind_of(cell: str) -> tuple[str, float]:
+    """Return the kind of a cell and how many of it one is. Raises ValueError for an unknown one, which would be left out."""
+    for kind, pattern in KINDS.items():
+        if re.fullmatch(pattern, cell):
+            return kind, 1
+    for pattern, luts in _LUT_RAM.items():
+        if re.fullmatch(pattern, cell):
+            return "LUTRAM", luts
+    if cell in {"SRL16E", "SRLC16E", "SRLC32E"}:
+        return "LUTRAM", 1
+    if re.fullmatch(_NOTHING, cell):
+        return "", 0
+    raise ValueError(f"a cell of kind {cell}, expected {', '.join(KINDS)}")
+
+
+class _Timing:
+    """Arrival times of the bits of one module."""
+
+    def __init__(self, module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> None:
+        self.boxes, self.loops = boxes, 0
+        self.driver: dict[int, tuple[Mapping[str, Any], str]] = {}
+        self.source: dict[int, str] = {}
+        self.ends: list[tuple[int, float, str]] = []
+        self.ports: Mapping[str, Any] = module["ports"]
+        for name, port in self.ports.items():
+            if port["direction"] == "input":
+                self.source |= {bit: name for bit in port["bits"] if isinstance(bit, int)}
+        for cell in module["cells"].values():
+            cut = self._cuts(cell)
+            for port, bits in cell["connections"].items():
+                output = cell["port_directions"][port] == "output"
+                for bit in bits:
+                    if not isinstance(bit, int):
+                        continue
+                    if output:
+                        self.driver[bit] = cell, port
+                    elif cut and port not in {"C", "CLK", "WCLK"}:
+                        self.ends.append((bit, SETUP_NS, cell["type"]))
+                    elif (box := boxes.get(cell["type"])) is not None and port in box.into:
+                        self.ends.append((bit, box.into[port], cell["type"]))
+
+    def _cuts(self, cell: Mapping[str, Any]) -> bool:
+        kind = cell["type"]
+        if kind in self.boxes:
+            return False
+        if kind == "DSP48E2":
+            used = cell.get("parameters", {})
+            return any(int(str(used.get(r, "0")), 2) for r in ("AREG", "BREG", "MREG", "PREG"))
+        name, _ = kind_of(kind)
+        return name in {"FF", "LATCH", "BRAM18", "BRAM36", "URAM", "LUTRAM"}
+
+    def _inputs(self, bit: int) -> list[tuple[int, float]]:
+        """Return the bits that a bit follows from in its cell, with the delay from each."""
+        cell, out = self.driver[bit]
+        box = self.boxes.get(cell["type"])
+        kind = cell["type"]
+        found: list[tuple[int, float]] = []
+        for port, bits in cell["connections"].items():
+            if cell["port_directions"][port] == "output":
+                continue
+            if box is not None:
+                delay = box.through.get(port, {}).get(out)
+            elif kind == "CARRY4":
+                delay = CARRY_NS if port == "CI" and out == "CO" else INTO_CARRY_NS
+            elif kind == "DSP48E2":
+                delay = DSP_NS
+            else:
+                delay = MUXF_NS if kind.startswith("MUXF") else 0.0 if kind in {"INV", "BUF"} else LUT_NS
+            if delay is not None:
+                found += ((b, delay) for b in bits if isinstance(b, int))
+        return found
+
+    def order(self) -> list[int]:
+        """Return all bits that something drives, each behind those that it follows from."""
+        state: dict[int, int] = {}
+        found: list[int] = []
+        self.edges: dict[int, list[tuple[int, float]]] = {}
+        for start in self.driver:
+            stack = [(start, False)]
+            while stack:
+                bit, done = stack.pop()
+                if done:
+                    state[bit] = 2
+                    found.append(bit)
+                    continue
+                if state.get(bit):
+                    continue
+                state[bit] = 1
+                stack.append((bit, True))
+                if bit in self.driver and not self._cuts(self.driver[bit][0]):
+                    edges = self._inputs(bit)
+                    kept = [e for e in edges if state.get(e[0]) != 1]
+                    self.loops += len(edges) - len(kept)
+                    self.edges[bit] = kept
+                    stack += ((b, False) for b, _ in kept if not state.get(b))
+        return found
+
+    def launched(self, bit: int) -> float | None:
+        """Return when a bit leaves a register, or a box from a register within; None if it does not."""
+        if bit not in self.driver:
+            return None
+        cell, port = self.driver[bit]
+        box = self.boxes.get(cell["type"])
+        if box is not None:
+            return box.out.get(port)
+        return CLOCK_NS if self._cuts(cell) else None
+
+
+def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
+    """Return the summary of a module of a JSON netlist. boxes: of what it instantiates, by name. Raises ValueError."""
+    cells, used = Counter[str](), Counter[str]()
+    for cell in module["cells"].values():
+        if cell["type"] in boxes:
+            used[cell["type"]] += 1
+        else:
+            kind, count = kind_of(cell["type"])
+            if kind:
+                cells[kind] += count
+    timing = _Timing(module, boxes)
+    order = timing.order()
+    arrival: dict[int, float] = {}
+    came: dict[int, int] = {}
+    since: dict[int, dict[str, float]] = defaultdict(dict)
+    for bit, name in timing.source.items():
+        since[bit][name] = 0.0
+    for bit in order:
+        best = timing.launched(bit)
+        for b, delay in timing.edges.get(bit, ()):
+            if b in arrival and (best is None or arrival[b] + delay > best):
+                best, came[bit] = arrival[b] + delay, b
+            for name, before in since.get(b, {}).items():
+                if before + delay > since[bit].get(name, -1.0):
+                    since[bit][name] = before + delay
+        if best is not None:
+            arrival[bit] = best
+    inner, last = 0.0, -1
+    into: dict[str, float] = {}
+    for bit, setup, _ in timing.ends:
+        if bit in arrival and arrival[bit] + setup > inner:
+            inner, last = arrival[bit] + setup, bit
+        for name, delay in since.get(bit, {}).items():
+            into[name] = max(into.get(name, 0.0), delay + setup)
+    out: dict[str, float] = {}
+    through: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, port in timing.ports.items():
+        if port["direction"] != "input":
+            for bit in port["bits"]:
+                if bit in arrival:
+                    out[name] = max(out.get(name, 0.0), arrival[bit])
+                for source, delay in since.get(bit, {}).items():
+                    through[source][name] = max(through[source].get(name, 0.0), delay)
+    path: list[str] = []
+    while last >= 0:
+        if last in timing.driver:
+            path.append(str(timing.driver[last][0]["type"]))
+        last = came.get(last, -1)
+    return Summary(
+        dict(cells), dict(used), inner, tuple(reversed(path)), into, out, {k: dict(v) for k, v in through.items()}, timing.loops
+    )
+
+
+def operator_box(alone: Summary) -> Summary:
+    """Return an operator as a box: the delay between its registers, from all inputs to its result; no register."""
+    delay = max(0.0, alone.inner - CLOCK_NS - SETUP_NS)
+    cells = {kind: count for kind, count in alone.cells.items() if kind != "FF"}
+    return Summary(cells, {}, 0.0, alone.path, {}, {}, {"A": {"Y": delay}, "B": {"Y": delay}})

@@ -1,0 +1,77 @@
+"""Arithmetic operators of the RTL: each is synthesised once, and is a box wherever the RTL calls it.
+
+The operators are functions of SystemVerilog packages, which a reader puts into every place that calls them. For the units their
+bodies are replaced by a division of a width that no unit has: after reading, each such division is one call of that operator.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator.
+
+    Attributes:
+        name: of the function. package: that has it.
+        arguments: names and widths in bits. result: width in bits.
+        marker: width of the division that stands for a call; above `result`, so that nothing cuts it.
+        cast: type of the result where it is a struct.
+    """
+
+    name: str
+    package: str
+    arguments: tuple[tuple[str, int], ...]
+    result: int
+    marker: int
+    cast: str = ""
+
+    @property
+    def body(self) -> str:
+        """The body that marks a call."""
+        first, *others = [f"{self.marker}'($unsigned({name}))" for name, _ in self.arguments]
+        second = others[0] if others else f"{self.marker}'d3"
+        value = f"{self.result}'({first} / {second})"
+        return f"    return {self.cast}'({value});\n" if self.cast else f"    return {value};\n"
+
+    @property
+    def alone(self) -> str:
+        """A module of the operator between registers."""
+        ports = "".join(f", input logic [{w - 1}:0] {n}_i" for n, w in self.arguments)
+        registers = "".join(f"logic [{w - 1}:0] {n}_q; " for n, w in self.arguments)
+        reads = " ".join(f"{n}_q <= {n}_i;" for n, _ in self.arguments)
+        call = f"{self.name}({', '.join(f'{n}_q' for n, _ in self.arguments)})"
+        ports += f", output logic [{self.result - 1}:0] y_o"
+        return (
+            f"module {self.name}_alone import {self.package}::*; (input logic clk_i{ports});\n"
+            f"  {registers}\n  always_ff @(posedge clk_i) begin {reads} y_o <= {call}; end\nendmodule\n"
+        )
+
+
+_TWO = (("a", 32), ("b", 32))
+OPERATORS = (
+    Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83),
+    Operator("fp32_mul", "fp_pkg", _TWO, 32, 84),
+    Operator("fp16_to_fp32", "fp_pkg", (("x", 16),), 32, 85),
+    Operator("fp32_to_fp16", "fp_pkg", (("x", 32),), 16, 86),
+    Operator("fp16_to_fixed", "fp_pkg", (("x", 16),), 64, 87),
+    Operator("fixed_to_fp32", "fp_pkg", (("x", 64),), 32, 88),
+    Operator("fp16_unpack", "fp_pkg", (("x", 16),), 32, 89, "fp16_unpacked_t"),
+    Operator("fp16_product", "fp_pkg", (("x", 32), ("w", 16)), 32, 90),
+    Operator("fp16_mul", "fp_fn_pkg", (("a", 16), ("b", 16)), 32, 91),
+    Operator("fp32_rint", "fp_fn_pkg", (("x", 32),), 32, 92),
+)
+BY_MARKER = {o.marker: o for o in OPERATORS}
+
+
+def marked(package: str, text: str) -> str:
+    """Return a package's text with the bodies of its operators replaced. Raises ValueError if one is not in it."""
+    for o in OPERATORS:
+        if o.package == package:
+            found = re.search(rf"  function automatic [^\n]*\b{o.name}\([^;]*\);\n(.*?)  endfunction", text, re.DOTALL)
+            if found is None:
+                raise ValueError(f"{package} has no function {o.name}")
+            text = text[: found.start(1)] + o.body + text[found.end(1) :]
+    return text

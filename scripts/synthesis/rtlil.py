@@ -1,0 +1,109 @@
+"""Modules of Yosys' intermediate text: cut apart, calls of operators made boxes, equal ones found."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from operators import BY_MARKER
+
+_MODULE = re.compile(r"^module (\S+)\n(.*?)^end$", re.DOTALL | re.MULTILINE)
+_CELL = re.compile(r"^  cell (\S+) (\S+)\n(.*?)^  end$", re.DOTALL | re.MULTILINE)
+_PORT = re.compile(
+    r"^  wire (?:width (\d+) )?(?:upto |signed |offset \d+ )*(input|output|inout) (\d+) (?:signed )?(\S+)$", re.MULTILINE
+)
+_NOISE = re.compile(r"^ *attribute .*\n", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port: direction and width in bits. name: with its escape."""
+
+    name: str
+    output: bool
+    width: int
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module.
+
+    Attributes:
+        name: with its escape. text: body, with calls of operators as boxes.
+        ports: in order. parts: modules that it instantiates, by their names, how often. calls: of operators, how often.
+    """
+
+    name: str
+    text: str
+    ports: tuple[Port, ...]
+    parts: Mapping[str, int]
+    calls: Mapping[str, int]
+
+
+def read_modules(text: str) -> dict[str, Module]:
+    """Return the modules of a design by name."""
+    found: dict[str, Module] = {}
+    for name, read in _MODULE.findall(_NOISE.sub("", text)):
+        calls, parts = Counter[str](), Counter[str]()
+
+        def cell(m: re.Match[str], calls: Counter[str] = calls, parts: Counter[str] = parts) -> str:
+            kind, instance, inner = m.groups()
+            if kind == "$div" and (width := re.search(r"parameter \\Y_WIDTH (\d+)", inner)) and int(width[1]) in BY_MARKER:
+                operator = BY_MARKER[int(width[1])]
+                calls[operator.name] += 1
+                kept = "".join(line for line in inner.splitlines(keepends=True) if line.lstrip().startswith("connect"))
+                return f"  cell \\{operator.name} {instance}\n{kept}  end"
+            if kind.startswith("\\"):
+                parts[kind] += 1
+            return m[0]
+
+        body = _CELL.sub(cell, read)
+        ports = tuple(
+            Port(port, direction != "input", int(width or 1))
+            for width, direction, _, port in sorted(_PORT.findall(body), key=lambda p: int(p[2]))
+        )
+        found[name] = Module(name, body, ports, parts, calls)
+    return found
+
+
+def keys(modules: Mapping[str, Module]) -> dict[str, str]:
+    """Return a hash of each module's content, in which neither its place in the hierarchy nor automatic numbers count."""
+    made: dict[str, str] = {}
+
+    def key(name: str) -> str:
+        if name not in made:
+            module = modules[name]
+            text = module.text
+            for part in sorted(module.parts, key=len, reverse=True):
+                if part in modules:
+                    text = text.replace(f"cell {part} ", f"cell {key(part)} ")
+            numbers: dict[str, str] = {}
+            text = re.sub(r"\$(\d+)", lambda m: numbers.setdefault(m[0], f"${len(numbers)}"), text)
+            made[name] = hashlib.sha256(text.encode()).hexdigest()
+        return made[name]
+
+    for name in modules:
+        key(name)
+    return made
+
+
+def black_boxes(module: Module, modules: Mapping[str, Module]) -> str:
+    """Return modules without content for all that a module instantiates and calls."""
+    made: list[str] = []
+    for name in module.parts:
+        wires = "".join(
+            f"  wire width {p.width} {'output' if p.output else 'input'} {i} {p.name}\n"
+            for i, p in enumerate(modules[name].ports, start=1)
+        )
+        made.append(f"attribute \\blackbox 1\nattribute \\keep 1\nmodule {name}\n{wires}end\n")
+    for o in BY_MARKER.values():
+        if o.name in module.calls:
+            wires = "".join(
+                f"  wire width {o.marker} {direction} {i} \\{port}\n"
+                for i, (direction, port) in enumerate((("input", "A"), ("input", "B"), ("output", "Y")), start=1)
+            )
+            made.append(f"attribute \\blackbox 1\nmodule \\{o.name}\n{wires}end\n")
+    return "".join(made)

@@ -1,0 +1,161 @@
+"""scripts/synthesis without Yosys: paths of small netlists worked out by hand, calls of operators found, equal modules."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "synthesis"))
+
+import netlist
+import operators
+import rtlil
+
+LUT, FF, CARRY = netlist.LUT_NS, netlist.CLOCK_NS + netlist.SETUP_NS, netlist.CARRY_NS
+
+
+def cell(kind: str, out: dict[str, list[Any]], **inputs: list[Any]) -> dict[str, Any]:
+    directions = dict.fromkeys(inputs, "input") | dict.fromkeys(out, "output")
+    return {"type": kind, "port_directions": directions, "connections": {**inputs, **out}}
+
+
+def flop(d: int, q: int) -> dict[str, Any]:
+    return cell("FDRE", {"Q": [q]}, C=[2], CE=["1"], D=[d], R=["0"])
+
+
+def module(cells: dict[str, Any], **ports: tuple[str, list[int]]) -> dict[str, Any]:
+    return {"ports": {n: {"direction": d, "bits": b} for n, (d, b) in ports.items()}, "cells": cells}
+
+
+def test_the_slowest_path_between_registers_is_the_sum_of_its_cells() -> None:
+    cells = {
+        "a": flop(30, 10),
+        "l1": cell("LUT2", {"O": [11]}, I0=[10], I1=[3]),
+        "l2": cell("LUT6", {"O": [12]}, I0=[11], I1=[10]),
+        "c1": cell(
+            "CARRY4", {"CO": [13, 14, 15, 16], "O": [40, 41, 42, 43]}, S=[12, "0", "0", "0"], DI=[10, "0", "0", "0"], CI=["0"]
+        ),
+        "c2": cell("CARRY4", {"CO": [17, 18, 19, 20], "O": [30, 31, 32, 33]}, S=["0", "0", "0", "0"], CI=[16], CYINIT=["0"]),
+    }
+    found = netlist.summary(module(cells, clk=("input", [2]), x=("input", [3]), y=("output", [33])), {})
+    into_o = netlist.INTO_CARRY_NS
+    assert found.inner == pytest.approx(FF + 2 * LUT + 2 * into_o)
+    assert found.path == ("FDRE", "LUT2", "LUT6", "CARRY4", "CARRY4")
+    assert found.cells == {"FF": 1, "LUT": 2, "CARRY4": 2}
+    assert found.into["x"] == pytest.approx(2 * LUT + 2 * into_o + netlist.SETUP_NS)
+    assert found.out["y"] == pytest.approx(netlist.CLOCK_NS + 2 * LUT + 2 * into_o)
+    assert found.through["x"]["y"] == pytest.approx(2 * LUT + 2 * into_o)
+    assert found.loops == 0
+
+
+def test_a_chain_of_carries_costs_little_a_link() -> None:
+    cells: dict[str, Any] = {"a": flop(99, 10)}
+    for i in range(8):
+        carry_in = ["0"] if i == 0 else [100 + 4 * i - 1]
+        cells[f"c{i}"] = cell(
+            "CARRY4", {"CO": [100 + 4 * i + j for j in range(4)]}, S=[10 if i == 0 else "0"] + ["0"] * 3, CI=carry_in
+        )
+    cells["b"] = flop(100 + 31, 11)
+    assert netlist.summary(module(cells), {}).inner == pytest.approx(FF + netlist.INTO_CARRY_NS + 7 * CARRY)
+
+
+def test_paths_go_through_boxes() -> None:
+    """An operator has no register; a module has registers at some of its ports and none at others."""
+    operator = netlist.operator_box(netlist.Summary({"LUT": 5, "FF": 9, "DSP": 1}, inner=FF + 4.0))
+    assert operator.cells == {"LUT": 5, "DSP": 1}
+    part = netlist.Summary({}, into={"d": 1.0}, out={"q": 2.0}, through={"s": {"q": 0.5}})
+    cells = {
+        "a": flop(50, 10),
+        "op": cell("op", {"Y": [20, 21]}, A=[10, "0"], B=["1", "1"]),
+        "part": cell("part", {"q": [30]}, d=[20], s=[21]),
+        "b": flop(30, 12),
+    }
+    found = netlist.summary(module(cells), {"op": operator, "part": part})
+    assert found.inner == pytest.approx(netlist.CLOCK_NS + 4.0 + 1.0)
+    assert found.boxes == {"op": 1, "part": 1}
+    # Without the register in `part` the slowest is the path through it.
+    found = netlist.summary(module(cells), {"op": operator, "part": netlist.Summary({}, through={"s": {"q": 0.5}}, out={"q": 2.0})})
+    assert found.inner == pytest.approx(FF + 4.0 + 0.5)
+
+
+def test_dsps_cut_where_their_registers_are_used() -> None:
+    def product(**registers: str) -> float:
+        dsp = cell("DSP48E2", {"P": [20]}, A=[10], B=[10])
+        return netlist.summary(module({"a": flop(50, 10), "m": {**dsp, "parameters": registers}, "b": flop(20, 11)}), {}).inner
+
+    assert product() == pytest.approx(FF + netlist.DSP_NS)
+    assert product(PREG="00000000000000000000000000000001") == pytest.approx(FF)
+
+
+def test_a_loop_is_left_out_and_counted() -> None:
+    cells = {"x": cell("LUT2", {"O": [10]}, I0=[11], I1=[3]), "y": cell("LUT1", {"O": [11]}, I0=[10])}
+    assert netlist.summary(module(cells, x=("input", [3])), {}).loops == 1
+
+
+def test_an_unknown_cell_is_refused() -> None:
+    with pytest.raises(ValueError, match="a cell of kind MAGIC"):
+        netlist.summary(module({"m": cell("MAGIC", {"O": [3]})}), {})
+
+
+def test_operators_are_functions_of_their_packages_and_their_marks_differ() -> None:
+    assert len(operators.BY_MARKER) == len(operators.OPERATORS)
+    for package in ("fp_pkg", "fp_fn_pkg"):
+        text = operators.marked(package, (ROOT / "rtl_models" / "arith" / f"{package}.sv").read_text())
+        mine = [o for o in operators.OPERATORS if o.package == package]
+        assert mine
+        for o in mine:
+            assert text.count(o.body) == 1
+            assert o.marker > max(o.result, *(width for _, width in o.arguments))
+    with pytest.raises(ValueError, match="has no function"):
+        operators.marked("fp_pkg", "package fp_pkg; endpackage")
+
+
+COARSE = """
+attribute \\src "a.sv:1"
+module \\leaf$top.u_{name}
+  wire width 8 input 1 \\x
+  wire width 8 output 2 \\y
+  attribute \\src "a.sv:{line}"
+  cell $div ${number}
+    parameter \\A_WIDTH 84
+    parameter \\B_WIDTH 84
+    parameter \\Y_WIDTH 84
+    connect \\A \\x
+    connect \\B \\x
+    connect \\Y \\y
+  end
+end
+"""
+TOP = """
+module \\top
+  cell \\leaf$top.u_a \\u_a
+    connect \\x 8'00000000
+  end
+  cell \\leaf$top.u_b \\u_b
+    connect \\x 8'00000000
+  end
+end
+"""
+
+
+def test_calls_are_boxes_and_equal_modules_have_one_key() -> None:
+    text = COARSE.format(name="a", line=3, number=17) + COARSE.format(name="b", line=9, number=404) + TOP
+    modules = rtlil.read_modules(text)
+    assert {n: dict(m.calls) for n, m in modules.items()} == {
+        "\\leaf$top.u_a": {"fp32_mul": 1},
+        "\\leaf$top.u_b": {"fp32_mul": 1},
+        "\\top": {},
+    }
+    assert dict(modules["\\top"].parts) == {"\\leaf$top.u_a": 1, "\\leaf$top.u_b": 1}
+    assert [(p.name, p.output, p.width) for p in modules["\\leaf$top.u_a"].ports] == [("\\x", False, 8), ("\\y", True, 8)]
+    key = rtlil.keys(modules)
+    assert key["\\leaf$top.u_a"] == key["\\leaf$top.u_b"] != key["\\top"]
+    boxes = rtlil.black_boxes(modules["\\leaf$top.u_a"], modules)
+    assert "module \\fp32_mul" in boxes
+    assert "wire width 84 output 3 \\Y" in boxes
+    other = rtlil.keys(rtlil.read_modules(text.replace("404", "404").replace("8'00000000", "8'00000001", 1)))
+    assert other["\\top"] != key["\\top"]

@@ -57,6 +57,7 @@ class Sources:
         ignored: words that no part of this record holds.
         top: the module that a list names as the top, "" where none does.
         data_dirs: folders with what the design reads when it starts, beside those of its sources.
+        vhdl: files of VHDL, in compile order; `fleet.adopt.vhdl` puts Verilog in their place.
     """
 
     files: tuple[Path, ...]
@@ -71,6 +72,7 @@ class Sources:
     ignored: tuple[Ignored, ...] = ()
     top: str = ""
     data_dirs: tuple[Path, ...] = ()
+    vhdl: tuple[Path, ...] = ()
 
 
 def read_sources(
@@ -92,7 +94,7 @@ def read_sources(
             reader.read_list(path, str(path), ())
         else:
             reader.file(_Place(Path.cwd(), str(path)), str(path))
-    if not reader.files:
+    if not reader.files and not reader.vhdl:
         raise DeviceError(
             "no source files", where=", ".join(map(str, arguments)) or None, hint="give a file list (.f) or .sv files"
         )
@@ -117,6 +119,7 @@ class _Reader:
     suffixes: dict[str, None] = field(default_factory=dict[str, None])
     waivers: dict[Path, None] = field(default_factory=dict[Path, None])
     cpp: dict[Path, None] = field(default_factory=dict[Path, None])
+    vhdl: dict[Path, None] = field(default_factory=dict[Path, None])
     lists: dict[Path, None] = field(default_factory=dict[Path, None])
     ignored: list[Ignored] = field(default_factory=list[Ignored])
     top: str = ""
@@ -125,7 +128,7 @@ class _Reader:
         return Sources(
             tuple(self.files), tuple(self.include_dirs), tuple(self.defines.items()), tuple(self.library_dirs),
             tuple(self.library_files), tuple(self.suffixes) or (".v", ".sv"), tuple(self.waivers), tuple(self.cpp),
-            tuple(self.lists), tuple(self.ignored), self.top,
+            tuple(self.lists), tuple(self.ignored), self.top, vhdl=tuple(self.vhdl),
         )  # fmt: skip
 
     def read_list(self, path: Path, where: str, above: tuple[Path, ...]) -> None:
@@ -211,11 +214,8 @@ class _Reader:
             raise DeviceError(f"{name} is a folder", where=place.where, hint="give its file list, or its files")
         suffix = path.suffix.lower()
         if suffix in _VHDL:
-            raise DeviceError(
-                f"{name} is VHDL, which is not read", where=place.where,
-                hint="list what `ghdl synth --out=verilog` makes of it in its place",
-            )  # fmt: skip
-        if suffix == ".vlt":
+            self.vhdl[path] = None
+        elif suffix == ".vlt":
             self.waivers[path] = None
         elif suffix in _CPP:
             self.cpp[path] = None

@@ -15,6 +15,11 @@ _FILLERS = frozenset({"bits", "payload", "fragment"})
 """Words that Chisel and SpinalHDL put between a channel and its fields."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])")
+_GLUED = re.compile(
+    r"(H(?:ADDR|TRANS|WRITE|SIZE|BURST|PROT|MASTLOCK|WDATA|WSTRB|RDATA|READYOUT|READY|RESP|SEL|NONSEC|EXCL|EXOKAY)"
+    r"|P(?:ADDR|SEL|ENABLE|WRITE|WDATA|RDATA|READY|SLVERR|STRB|PROT))(S|M|I|D|SYS|MST|SLV|[SM]?\d{1,2})"
+)
+"""A word of AMBA with the letter of its port behind it, as in ARM's own parts: HADDRS, HADDRM, HREADYOUTS, PSEL0."""
 _SIDE = re.compile(r"[io]_(?!_)", re.I)
 """A name that begins with its direction; Amaranth's `i__valid` is of an interface `i`, Scala's `iBus` of a bus."""
 _SUFFIXES: dict[str, bool] = {"i": False, "o": False, "io": False, "n": True, "ni": True, "no": True, "nio": True}
@@ -51,12 +56,19 @@ def _says_otherwise(leaf: PortLeaf) -> bool:
     return not leaf.fields and leaf.direction in ("in", "out") and (leaf.port[0] in "iI") != (leaf.direction == "in")
 
 
+def _apart(piece: str) -> tuple[str, ...]:
+    """A word, or the two of a word with the letter of its port behind it."""
+    found = _GLUED.fullmatch(piece)
+    return (piece,) if found is None else (found[1], found[2])
+
+
 def tokens(leaf: PortLeaf, told: frozenset[str] = _BOTH) -> Tokens:
     """The tokens of a leaf's path. told: which of "i" and "o" at a name's beginning say its direction."""
     words: list[str] = []
     low, filled, port_words = False, -1, 0
     for depth, part in enumerate((leaf.port, *leaf.fields)):
-        found = [w.lower() for piece in part.split("_") if piece for w in _CAMEL.split(piece)]
+        pieces = [w for piece in part.split("_") if piece for w in _CAMEL.split(piece)]
+        found = [w.lower() for piece in pieces for w in _apart(piece)]
         mine = leaf.direction if depth == 0 and not leaf.fields else ""
         if len(found) > 1 and _SIDE.match(part) and mine and found[0] in told and (found[0] == "i") == (mine == "in"):
             found = found[1:]

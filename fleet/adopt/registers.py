@@ -1,4 +1,4 @@
-"""Registers of a design, read from what it ships (SystemRDL, IP-XACT, comments of sources), and their file, `registers.toml`.
+"""Registers of a design, read from what it ships (SystemRDL, IP-XACT, reggen's hjson, comments), and their file, `registers.toml`.
 
 [[register]]
 name = "ctrl.start"      # with the names of what it is in
@@ -24,11 +24,13 @@ from systemrdl.source_ref import DetailedFileSourceRef, SourceRefBase
 
 from fleet.adopt.address_info import ADDRESS_INFO, registers_of
 from fleet.adopt.filelist import HDL_SUFFIXES
+from fleet.adopt.reggen import reggen_registers
 from fleet.core.toml_file import read_toml
 from fleet.errors import DeviceError, SetupError
 
 _IPXACT_WORDS = (b"ipxact", b"spiritconsortium")
-_RDL, _IPXACT = (".rdl", ".systemrdl"), (".xml", ".ipxact")
+_RDL, _IPXACT, _REGGEN = (".rdl", ".systemrdl"), (".xml", ".ipxact"), ".hjson"
+_REGGEN_WORDS = (b"registers", b"regwidth", b"bus_interfaces")
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ def shipped(folders: Iterable[Path], sources: Iterable[Path] = ()) -> tuple[Path
     for folder in folders:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             begin = path.read_bytes()[:4000].lower() if path.suffix in _IPXACT else b""
-            if path.suffix in _RDL or any(word in begin for word in _IPXACT_WORDS):
+            whole = path.read_bytes() if path.suffix == _REGGEN else b""
+            if path.suffix in _RDL or any(w in begin for w in _IPXACT_WORDS) or (whole and all(w in whole for w in _REGGEN_WORDS)):
                 found[path] = None
     return tuple(found) or tuple(p for p in sources if ADDRESS_INFO.encode() in p.read_bytes())
 
@@ -80,6 +83,8 @@ def read_registers(path: Path) -> tuple[AdoptedRegister, ...]:
         if not listed:
             raise DeviceError("has no comment with addresses of registers", where=str(path))
         return tuple(AdoptedRegister(name, offset, 32, access=access) for name, offset, access in listed)
+    if path.suffix == _REGGEN:
+        return tuple(AdoptedRegister(r.name, r.offset, r.bits, r.reset, r.known, r.access) for r in reggen_registers(path))
     quiet = _Quiet()
     compiler = RDLCompiler(message_printer=quiet)
     try:
@@ -88,8 +93,11 @@ def read_registers(path: Path) -> tuple[AdoptedRegister, ...]:
         elif path.suffix in _IPXACT:
             _import_ipxact(compiler, path)
         else:
+            known = ", ".join((*_RDL, *_IPXACT, _REGGEN))
             raise DeviceError(
-                f"registers are not read from '{path.suffix}' files", where=str(path), hint=f"known are {', '.join(_RDL + _IPXACT)}"
+                f"registers are not read from '{path.suffix}' files",
+                where=str(path),
+                hint=f"known are {known}",
             )
         root = compiler.elaborate()
     except RDLCompileError as error:

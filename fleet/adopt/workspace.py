@@ -47,6 +47,7 @@ from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import AdoptedRegister, registers_file
+from fleet.adopt.vhdl import with_verilog
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
@@ -239,7 +240,7 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
     defines = _texts(table, "defines")
     data_dirs = tuple(p.absolute() for p in paths("data_dirs"))
     sources = replace(sources, defines=tuple({**dict(sources.defines), **defines}.items()), data_dirs=data_dirs)
-    parameters = _texts(table, "parameters")
+    sources, parameters = with_verilog(sources, table.text("top"), _texts(table, "parameters"))
     protocols = known_protocols(paths("protocols"))
     top = read_top(sources, table.text("top"), parameters)
     ports = read_map(folder / table.text("map"), top, protocols)

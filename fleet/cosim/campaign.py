@@ -373,7 +373,7 @@ def _tools(traces: Sequence[Trace]) -> dict[str, str]:
         for key in ("emulator", "compiler"):
             if isinstance(version := trace.meta.get(key), str):
                 tools[f"{trace.engine} {key}"] = version
-        if trace.engine == "rtl":
+        if trace.engine.partition("@")[0] == "rtl":
             from fleet.engines.rtl_sim.tools import find_toolchain
 
             with suppress(FleetError):

@@ -27,7 +27,7 @@ def without_evidence(engine: Engine, trace: Trace, before: int) -> str | None:
         return "claims a board, and none is known: see fleet/engines/evidence.py for what one must bring"
     if kind in ("bench", "sample"):
         return _bench(trace, before)
-    if engine.name in HARDWARE:
+    if engine.name.partition("@")[0] in HARDWARE:
         return f"has the name of hardware ({engine.name}) and the evidence of a model: no simulation was launched for it"
     if engine.target == "accel":
         clocked = next((c for c in trace.commits if c.cycles or c.end is not None), None)

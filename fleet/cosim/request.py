@@ -39,7 +39,7 @@ class _Installed(Mapping[str, "Engine"]):
         return self._infos[name].engine
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self._infos)
+        return name in list(self._infos) or (isinstance(name, str) and "@" in name and name.partition("@")[0] in list(self._infos))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._infos)

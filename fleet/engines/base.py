@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -75,6 +75,15 @@ class Engine(Protocol):
         `inputs` has every `program.inputs` name with exactly its shape and dtype (checked by the caller).
         Raises FleetError subclasses for all errors that bad input can cause.
         """
+        ...
+
+
+@runtime_checkable
+class SimulatedEngine(Protocol):
+    """An engine that has its design in a simulator, and has it in others too."""
+
+    def on(self, simulator: str) -> Engine:
+        """Return the same engine in another simulator; its name is "rtl@icarus"."""
         ...
 
 

@@ -33,6 +33,9 @@ def engine_names() -> list[str]:
 def find_engine(name: str) -> EngineInfo:
     """Load one engine. Raises SetupError if the name is unknown (listing the known ones) or the plug-in is broken."""
     points = _points()
+    engine, at, simulator = name.partition("@")
+    if at and engine in points:
+        return _on(_load(points[engine]), simulator)
     if name not in points:
         raise SetupError(
             f"no engine is called {name}", hint=f"engines are {', '.join(sorted(points)) or 'none (is fleet installed?)'}"
@@ -55,6 +58,16 @@ def _load(point: EntryPoint) -> EngineInfo:
     return EngineInfo(point.name, loaded, distribution)
 
 
+def _on(info: EngineInfo, simulator: str) -> EngineInfo:
+    """The same engine in another simulator: "rtl@icarus"."""
+    from fleet.engines.base import EngineInfo, SimulatedEngine
+
+    if not isinstance(info.engine, SimulatedEngine):
+        raise SetupError(f"engine {info.name} has no other simulator than its own", hint=f"name {info.name} alone")
+    engine = info.engine.on(simulator)
+    return EngineInfo(engine.name, engine, info.distribution)
+
+
 class _Engines(Mapping[str, "EngineInfo"]):
     """Loads an engine on lookup; listing the names loads none."""
 
@@ -64,7 +77,9 @@ class _Engines(Mapping[str, "EngineInfo"]):
 
     def __getitem__(self, name: str) -> EngineInfo:
         if name not in self._loaded:
-            self._loaded[name] = _load(self._known[name])
+            self._loaded[name] = (
+                find_engine(name) if "@" in name and name.partition("@")[0] in self._known else _load(self._known[name])
+            )
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Engine `rtl`: the instruction set's hardware, simulated by Verilator under cocotb.
+"""Engine `rtl`: the instruction set's hardware, simulated by Verilator under cocotb; `rtl@icarus`, `rtl@cxxrtl`: by others.
 
 `RtlBackend` executes instructions on device memory (the rest of a run is shared with `iss` in `fleet.engines.accel`); the
 simulation itself is `fleet.engines.rtl_sim`. The backend checks everything: it reads the hardware's description hash first, every
@@ -83,14 +83,22 @@ class RtlBackend:
             backend.close()
     """
 
-    name = "rtl"
-
-    def __init__(self, flavour: Flavour = "burst", window: tuple[int, int] | None = None, *, shortest_leg: int = SHORTEST) -> None:
+    def __init__(
+        self,
+        flavour: Flavour = "burst",
+        window: tuple[int, int] | None = None,
+        *,
+        shortest_leg: int = SHORTEST,
+        simulator: str = "verilator",
+    ) -> None:
         """Args:
         flavour: "burst", or "waves" to leave `waves_<n>.fst` (n counts the segments; `.vcd` where FST cannot be built).
         window: first and last cycle of a segment that the waves show; None for all.
         shortest_leg: minimum cycles of a leg, if a run is cut (`RunOptions.rtl_jobs`).
+        simulator: of the design; any but Verilator has no waves, no legs and no samples.
         """
+        self._simulator = simulator
+        self.name = rtl_name(simulator)
         self._flavour: Flavour = flavour
         self._window = window
         self._shortest = shortest_leg
@@ -118,6 +126,11 @@ class RtlBackend:
         self._account, self._sample = CutAccount(), SampleAccount()
         before = time.monotonic()
         design = design_of(instruction_set, device)
+        if self._simulator != "verilator":
+            self._only_whole(options)
+            from fleet.engines.linked.lowered import in_simulator
+
+            design = in_simulator(design, self._simulator)
         executable = build(design, self._flavour, options.progress)
         self._counters["rtl_build_seconds"] = time.monotonic() - before
         self._suffix = wave_suffix(executable) if self._flavour == "waves" else None
@@ -173,6 +186,12 @@ class RtlBackend:
         segment.taken(job, snapshots)
         self._count(status, records)
         return commits
+
+    def _only_whole(self, options: RunOptions) -> None:
+        if self._flavour != "burst" or options.rtl_jobs > 1 or options.rtl_sample:
+            raise DeviceError(
+                "another simulator than Verilator runs whole jobs, without waves", where=self.name, hint="use engine rtl for that"
+            )
 
     def _in_legs(
         self, simulations: Simulations, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary],
@@ -315,23 +334,39 @@ def _reporter(tell: Progress | None, cost: int) -> Callable[[int], None]:
     return report
 
 
-class RtlEngine:
-    """The plug-in object of `fleet.engines`."""
+def rtl_name(simulator: str) -> str:
+    """Name of the engine: "rtl" of Verilator, "rtl@icarus"."""
+    return "rtl" if simulator == "verilator" else f"rtl@{simulator}"
 
-    name = "rtl"
+
+class RtlEngine:
+    """The plug-in object of `fleet.engines`. simulator: what has the design."""
+
     target = "accel"
+
+    def __init__(self, simulator: str = "verilator") -> None:
+        self._simulator = simulator
+        self.name = rtl_name(simulator)
+
+    def on(self, simulator: str) -> RtlEngine:
+        """Return the engine in another simulator, as "rtl@icarus" names it."""
+        return RtlEngine(simulator)
 
     def available(self) -> str | None:
         """Return None if RTL can be simulated here, else what is missing."""
         try:
             find_toolchain()
+            if self._simulator != "verilator":
+                from fleet.engines.linked.lowered import find_simulator
+
+                find_simulator(self._simulator)
         except SetupError as error:
             return str(error)
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """Compile or take from the cache, run, return a complete trace. `options.device` is needed."""
-        return run_accel(program, inputs, options, RtlBackend())
+        return run_accel(program, inputs, options, RtlBackend(simulator=self._simulator))
 
 
 ENGINE = RtlEngine()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adopted import CELLS, COPIER, ENGINE, FIR, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT
+from adopted import CELLS, COPIER, ENGINE, FIR, GATHER, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT
 
 __all__ = ["TESTS", "edits"]
 
@@ -47,6 +47,20 @@ def _packet(scale: int, words: int, received: int) -> str:
     )
 
 
+def _gather(source: int, destination: int, beats: int, mask: int) -> str:
+    registers = [("source", source), ("destination", destination), ("beats", beats), ("mask", mask), ("control", 1)]
+    return "".join(_write(*r) for r in registers) + '[[step]]\nwait = "irq_o"\nlimit = 1500\n' + _write("status", 0)
+
+
+GATHERED = (
+    f'[[memory]]\nport = "m_axi"\naddress = 0x1000\nwords = {[(n * 2654435761 + 12345) % 2**32 for n in range(64)]}\n'
+    + _fault("fault_i") + '[[step]]\nidle = 20\n[[step]]\nread = "apb"\nregister = "identity"\n'
+    + _gather(0x1000, 0x2000, 8, 0x5A) + _gather(0x1040, 0x3000, 5, 0)
+    + _gather(0x1010, 0x4000, 1, 0xC3) + _gather(0x1080, 0x5000, 7, 0x81)
+    + _write("beats", 0) + _write("control", 1)  # nothing begins
+    + _reads("source", "destination", "beats", "mask")
+    + '[[step]]\nread = "apb"\naddress = 0x1c\nerror = true\n[[step]]\nidle = 80\n'
+)  # fmt: skip
 SCALE = _fault("fault") + _packet(3, 3, 3) + _packet(5, 15, 18)
 
 
@@ -174,7 +188,7 @@ ROWS = (
 )  # fmt: skip
 TESTS = {
     RELAY: PASS_ON, COPIER: COPY, SCALER: SCALE, PAIRER: PAIR, VAULT: ADD, KERNEL: VECTORS, FIR: FILTER, MESH: MATRICES,
-    ENGINE: ELEMENTS, NETWORK: ROWS,
+    ENGINE: ELEMENTS, GATHER: GATHERED, NETWORK: ROWS,
 }  # fmt: skip
 PAUSES = ("pause = 0", "pause = 3")
 SLOW = ("latency = 1", "latency = 3")
@@ -184,6 +198,7 @@ def edits(files: Path) -> list[tuple[str, str]]:
     """Refusals and slow memory, and addresses that count words of 4 bytes where the bus does so."""
     more = {
         FIR: [("shift = 0", "shift = 2")],
+        GATHER: [("[clocks.aclk]\nperiod = 2\nphase = 0", "[clocks.aclk]\nperiod = 6\nphase = 1"), ("latency = 3", "latency = 20")],
         ENGINE: [
             ("substitutes = []", f'substitutes = ["{CELLS}"]'), ("cycles = 16", "cycles = 16\npulses = 2"),
             ("[clocks.dla_csb_clk]\nperiod = 2\nphase = 0", "[clocks.dla_csb_clk]\nperiod = 6\nphase = 1"),

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyslang")
 
-from adopted import COPIER, ENGINE, FIR, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT, modelled
+from adopted import COPIER, ENGINE, FIR, GATHER, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT, modelled
 from owner_tests import TESTS, edits
 
 from fleet.adopt.bench.replay import Outcome, replay
@@ -56,6 +56,7 @@ Run = Callable[..., Outcome]
         (MESH, 10, 2, 128),
         (ENGINE, 4, 2, 480),
         (NETWORK, 12, 1, 48),
+        (GATHER, 4, 1, 336),
     ],
     ids=lambda v: getattr(v, "stem", ""),
 )
@@ -79,6 +80,11 @@ def test_a_design_agrees_with_its_model(run: Run, files: Path, jobs: int, points
         (COPIER, 6, ["commit 2 (done, cycle ", "m at 0x2100: the design wrote", "the model read m 0x1020: 09 00 00 00 0a"]),
         (COPIER, 7, ["commit 1 (done, cycle ", "m at 0x2006: the design has written nothing there yet"]),
         (COPIER, 8, ["commit done at cycle ", "which no job waits for"]),
+        (GATHER, 1, ["commit 1 (done, cycle ", "m_axi at 0x20"]),
+        (GATHER, 2, ["commit 1 (done, cycle ", "m_axi at 0x2070: the design has written nothing there yet", "after the commit"]),
+        (GATHER, 3, ["commit 1 (done, cycle ", "m_axi at 0x2005: the design has written nothing there yet"]),
+        (GATHER, 4, ["commit 1 (done, cycle ", "m_axi at 0x2000"]),
+        (GATHER, 5, ["commit ", "m_axi at 0x"]),
         (SCALER, 3, ["out word 3", "of job 2", "0x1e, the model 0x32"]),
         (PAIRER, 1, ["io word 0", "0x", "the model 0x"]),
         (PAIRER, 2, ["commit 2 (answer with tag 3, cycle ", "mem[0]", "at 0x203: the design has written nothing there yet"]),

@@ -13,20 +13,24 @@ from fleet.adopt.first import write_workspace
 from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.registers import read_registers, shipped
 from fleet.adopt.top import read_top
+from fleet.adopt.vhdl import with_verilog
 
 __all__ = [
-    "CELLS", "COPIER", "DOTTER", "ENGINE", "FIR", "KERNEL", "MESH", "NETWORK", "PAIRER", "RELAY", "SCALER", "VAULT", "modelled",
-    "workspace",
+    "CELLS", "COPIER", "DMA", "DOTTER", "ENGINE", "FIR", "GATHER", "KERNEL", "MACC", "MESH", "NETWORK", "PAIRER", "RELAY",
+    "SCALER", "VAULT", "modelled", "workspace",
 ]  # fmt: skip
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "adopted"
 COPIER = _FOLDER / "apb_axi" / "copier.f"
+DMA = _FOLDER / "ahb_dma" / "ahb_dma.f"
+MACC = _FOLDER / "reggen_macc" / "macc.f"
 DOTTER = _FOLDER / "obi_rocc" / "dotter.f"
 SCALER = _FOLDER / "stream_if" / "scaler.f"
 PAIRER = _FOLDER / "tagged" / "pairer.f"
 RELAY = _FOLDER / "mixed" / "relay.f"
 VAULT = _FOLDER / "hidden" / "vault.f"
 KERNEL = _FOLDER / "hls" / "krnl_vadd.f"
+GATHER = _FOLDER / "vhdl_gather" / "gather.f"
 FIR = _FOLDER / "wb_fir" / "fir.f"
 MESH = _FOLDER / "rocc_tilelink" / "MeshUnit.f"
 ENGINE = _FOLDER / "csb_dla" / "mini_dla.f"
@@ -38,6 +42,7 @@ NETWORK = _FOLDER / "hls_stream" / "myproject.f"
 def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Sequence[tuple[str, str]] = ()) -> Path:
     """A workspace; edits: (text, text that replaces it) in adopt.toml."""
     sources = read_sources([files])
+    sources, _ = with_verilog(sources, "", {})
     top = read_top(sources)
     protocols = known_protocols(own)
     described = shipped([files.parent], top.files)

@@ -37,7 +37,6 @@ def test_a_nested_list_with_folders_macros_and_comments(tmp_path: Path, monkeypa
         ("-f t.f", "t.f:1: the file list t.f reads itself"),
         ("$NO_SUCH_VARIABLE/a.sv", "t.f:1: the environment variable NO_SUCH_VARIABLE is not set"),
         ("-y", "t.f:1: -y needs a word behind it"),
-        ("a.vhd", "t.f:1: a.vhd is VHDL"),
         ("// nothing", "no source files"),
     ],
 )

@@ -17,7 +17,7 @@ from adopted import COPIER, DOTTER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VA
 from click.testing import CliRunner
 
 from fleet.adopt.bench.library import part_files
-from fleet.adopt.bench.link import HOST, BenchLink, link_of
+from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import make_plan
 from fleet.adopt.bench.records import first_difference
@@ -29,6 +29,7 @@ from fleet.adopt.top import read_top
 from fleet.adopt.workspace import AdoptWorkspace, open_workspace
 from fleet.cli.looking.doctor import examine
 from fleet.cli.sets.isa import command
+from fleet.engines.linked.link import HOST, BenchLink
 from fleet.engines.rtl_sim.tools import find_yosys
 from fleet.errors import DeviceError, SetupError
 

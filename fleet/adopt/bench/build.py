@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fleet.adopt.bench.library import part_files
-from fleet.adopt.bench.link import LINK, link_of
+from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation
 from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.simulators import HostSimulator
@@ -20,6 +20,7 @@ from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.data_files import place_data
 from fleet.adopt.workspace import AdoptWorkspace
+from fleet.engines.linked.link import LINK
 from fleet.engines.rtl_sim.build import BuildError, wave_options
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
 from fleet.engines.rtl_sim.objects import make_sharing

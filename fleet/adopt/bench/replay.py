@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.adopt.bench.build import build_bench, wave_name
-from fleet.adopt.bench.link import BROKEN, BenchLink, link_of
+from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import BenchPlan, make_plan
 from fleet.adopt.bench.records import first_difference, seen_in
@@ -25,6 +25,7 @@ from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
 from fleet.adopt.record import ReplayRecord
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.processes import start
+from fleet.engines.linked.link import BROKEN, BenchLink
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
 _SECONDS = 600.0

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.adopt.bench.link import HOST, SHELL, BenchLink
 from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.text import host_text, shell_text, table_text
 from fleet.adopt.workspace import AdoptWorkspace
+from fleet.engines.linked.link import CXXRTL_HOST, HOST, SHELL, BenchLink
 from fleet.engines.rtl_sim.tools import find_icarus, find_toolchain, find_yosys
 from fleet.errors import DeviceError
 
@@ -73,7 +73,7 @@ def _cxxrtl() -> HostSimulator:
 
     def files(work: AdoptWorkspace, plan: BenchPlan, link: BenchLink) -> Sequence[tuple[str, str]]:
         tables = table_text(work, plan, link)
-        return ("shell.v", shell_text(work, plan, link)), ("names.h", tables), ("host.cpp", _CXXRTL.read_text(encoding="utf-8"))
+        return ("shell.v", shell_text(work, plan, link)), ("names.h", tables), ("host.cpp", CXXRTL_HOST.read_text(encoding="utf-8"))
 
     def compile_(work: AdoptWorkspace, step: Step) -> None:
         sources = work.sources
@@ -91,7 +91,6 @@ def _cxxrtl() -> HostSimulator:
 _ICARUS = ("-g2012", "-s", HOST, "-o", "host.vvp")
 _PASSES = "proc; write_cxxrtl design.cpp"
 _COMPILER = ("-std=c++17", "-O1", "-w")
-_CXXRTL = Path(__file__).with_name("cxxrtl.cpp")
 SIMULATORS: Mapping[str, Callable[[], HostSimulator]] = {"icarus": _icarus, "cxxrtl": _cxxrtl}
 """Name -> what finds it, or raises SetupError."""
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from fleet.adopt.bench.link import BenchLink
 from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal
 from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
 from fleet.adopt.names import tokens
 from fleet.adopt.ports import PortLeaf, Top, TopPort
 from fleet.adopt.workspace import AdoptWorkspace
+from fleet.engines.linked.link import BenchLink
 
 TOP = "fleet_adopt_bench"
 

@@ -18,7 +18,7 @@ import sysconfig
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fleet.engines.rtl_sim.tools import ICARUS_HINT, MINIMUM, YOSYS_HINT, how_to_get
+from fleet.engines.rtl_sim.tools import GHDL_HINT, ICARUS_HINT, MINIMUM, YOSYS_HINT, how_to_get
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,11 @@ def _verilator() -> DoctorFinding:
     return DoctorFinding("verilator", too_old or "missing", False, "engine rtl", how_to_get())
 
 
-def _other_simulator(name: str, simulator: str, hint: str) -> DoctorFinding:
-    needed_by = f"fleet isa replay --simulator {simulator}"
+def _other_program(name: str, needed_by: str, hint: str, asks: str = "-V") -> DoctorFinding:
     path = shutil.which(name)
     if path is None:
         return DoctorFinding(name, "missing", False, needed_by, hint, optional=True)
-    return DoctorFinding(name, f"{_version_of([path, '-V'])} ({path})", True, needed_by)
+    return DoctorFinding(name, f"{_version_of([path, asks])} ({path})", True, needed_by)
 
 
 def _mlir() -> DoctorFinding:
@@ -170,8 +169,9 @@ def examine() -> list[DoctorFinding]:
         _tool("make", "engine rtl", "make"),
         _tool("perl", "engine rtl", "perl"),
         _verilator(),
-        _other_simulator("iverilog", "icarus", ICARUS_HINT),
-        _other_simulator("yosys", "cxxrtl", YOSYS_HINT),
+        _other_program("iverilog", "--simulator icarus, engine rtl@icarus", ICARUS_HINT),
+        _other_program("yosys", "fleet isa replay --simulator cxxrtl", YOSYS_HINT),
+        _other_program("ghdl", "VHDL in fleet isa adopt", GHDL_HINT, "--version"),
         *(_package(p, "everything") for p in ("numpy", "xdsl", "click", "rich", "jinja2")),
         _package("matplotlib", "the report's pictures"),
         _package("systemrdl-compiler", "engines iss and rtl"),
@@ -197,6 +197,7 @@ def examine() -> list[DoctorFinding]:
           for p in ("distributed", "dask-jobqueue", "cryptography")),
         _package("pyarrow", "fleet night export", _extra("parquet", with_all=False), optional=True),
         _package("pyslang", "fleet isa adopt", _extra("adopt"), optional=True),
+        _package("pyosys", "engines rtl@icarus and rtl@cxxrtl", _extra("simulators"), optional=True),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
         *_plugins(),

@@ -19,6 +19,7 @@ from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import AdoptedRegister, read_registers, registers_file, shipped
+from fleet.adopt.vhdl import with_verilog
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode, FleetError, heaviest
 from fleet.sdk.ports import Protocol
@@ -71,7 +72,8 @@ def run_adopt(asked: AdoptRequest) -> int:
     sources = read_sources(asked.arguments, include_dirs=asked.include_dirs)
     given = dict(_pairs(asked.defines, "--define"))
     sources = replace(sources, defines=tuple({**dict(sources.defines), **given}.items()))
-    top = read_top(sources, asked.top, dict(_pairs(asked.parameters, "--parameter", value=True)))
+    sources, parameters = with_verilog(sources, asked.top, dict(_pairs(asked.parameters, "--parameter", value=True)))
+    top = read_top(sources, asked.top, parameters)
     protocols = known_protocols(asked.protocols)
     ports = classify(top, protocols) if asked.known is None else read_map(asked.known, top, protocols)
     closure = closure_hash(top, sources)

@@ -69,8 +69,35 @@ _PUBLIC = "src/fleet_arrays.vlt"
 _MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
 
+HOST_ARGUMENTS = "host.args"
+"""File beside an executable whose design another simulator has: arguments for it, a line each."""
+
+
 class BuildError(FleetError):
     """The hardware does not compile."""
+
+
+@dataclass(frozen=True)
+class DesignHost:
+    """Another simulator that has the design, while the bench stays Verilator's.
+
+    Attributes:
+        name: "icarus", "cxxrtl".
+        version: of all that it is made with; a build is known by it, too.
+        module: text of `fleet_dut`, which asks the simulator.
+        link: C++ that the bench needs for that.
+        files: what `prepare` needs, as (name, text).
+        prepare: makes the image in the build's folder, with a function that runs a command there.
+        arguments: of the executable; `@` is its folder.
+    """
+
+    name: str
+    version: str
+    module: str
+    link: Path
+    files: tuple[tuple[str, str], ...]
+    prepare: Callable[[Callable[[Sequence[str]], None]], None]
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -78,7 +105,7 @@ class Design:
     """A design to be built: its files in compile order (packages first), its include folders and its `Dut`.
 
     cpp: C++ that the design itself needs (functions that it imports); the bench's own is always there.
-    keepers: variables that the bench reads and sets.
+    keepers: variables that the bench reads and sets. host: what simulates it; None: Verilator, with the bench.
     """
 
     dut: Dut
@@ -86,6 +113,7 @@ class Design:
     include_dirs: tuple[Path, ...] = ()
     cpp: tuple[Path, ...] = ()
     keepers: tuple[Keeper, ...] = ()
+    host: DesignHost | None = None
 
 
 def design_of(instruction_set: InstructionSet, device: Device) -> Design:
@@ -150,6 +178,9 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     if not design.sources:
         raise DeviceError("the design has no source files", where=design.dut.top)
     generated = {f"src/{name}": text.encode() for name, text in generate(design.dut).items()}
+    if design.host is not None:
+        generated["src/fleet_dut.sv"] = design.host.module.encode()
+        generated |= {name: text.encode() for name, text in design.host.files}
     files |= generated
     axi = add("src/fleet_axi_pkg.sv", models / "axi/fleet_axi_pkg.sv")
     verilog = ["src/fleet_dut_pkg.sv", axi]
@@ -170,7 +201,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
             add(f"inc{i}/{path.relative_to(folder)}", path)
     cpp = [add(f"src/{Path(name).name}.cpp", models / f"{name}.cpp") for name in _BENCH_CPP]
     cpp += [add(f"src/{Path(name).name}", models / name) for name in ("bench/stop.cpp", _MAINS[flavour])]
-    cpp += [add(copy_name(path), path) for path in design.cpp]
+    cpp += [add(copy_name(path), path) for path in (*design.cpp, *([design.host.link] if design.host else []))]
     for name in (*(f"{n}.h" for n in _BENCH_CPP), *_HEADERS):
         add(f"src/{Path(name).name}", models / name)
     return list(files.items()), verilog, cpp
@@ -205,6 +236,7 @@ def _key(design: Design, flavour: Flavour, tools: SimulatorTools, files: Iterabl
     """SHA-256 of everything that the executable depends on."""
     digest = hashlib.sha256()
     versions = [tools.verilator_version, tools.compiler_version, platform.machine(), version("cocotb"), flavour]
+    versions += [design.host.version, *design.host.arguments] if design.host else []
     digest.update(json.dumps([versions, options, _MAKE, [str(d) for d in range(len(design.include_dirs))]]).encode())
     for name, content in files:
         digest.update(f"\0{name}\0{len(content)}\0".encode())
@@ -264,6 +296,10 @@ def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
 
     def make(part: Path) -> Mapping[str, object]:
         begun = time.monotonic()
+        if design.host is not None:
+            tell(0.0, f"preparing {design.dut.top} for {design.host.name}")
+            design.host.prepare(lambda words: _step([*words], part, dict(os.environ), design, lambda _: None))
+            (part / HOST_ARGUMENTS).write_text("\n".join(design.host.arguments), encoding="utf-8")
         whole = _compile(design, part, verilog, cpp, options, tools, _with_history(tell, part.parent, design, flavour))
         seconds = time.monotonic() - begun if whole else None
         shutil.move(part / "obj" / EXECUTABLE, part / EXECUTABLE)

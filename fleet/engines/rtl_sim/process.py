@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 from fleet.core.processes import start
 from fleet.engines.evidence import JobEvidence, register
-from fleet.engines.rtl_sim.build import built
+from fleet.engines.rtl_sim.build import HOST_ARGUMENTS, built
 from fleet.engines.rtl_sim.job import Job, JobStatus
 from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
@@ -82,7 +82,10 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _command(executable: Path, folder: Path, seed: int, more: Sequence[str] = ()) -> list[str]:
-    return [str(executable), "--jobs", str(folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}", *more]
+    words = [str(executable), "--jobs", str(folder), "+verilator+rand+reset+2", f"+verilator+seed+{seed % (2**31 - 1) + 1}", *more]
+    if (hosted := executable.with_name(HOST_ARGUMENTS)).is_file():
+        words += hosted.read_text(encoding="utf-8").replace("@", str(executable.parent)).splitlines()
+    return words
 
 
 def _tail(log: Path) -> str | None:

@@ -141,6 +141,9 @@ class IcarusTools:
 ICARUS_HINT = "apt-get install iverilog (or your distribution's package)"
 
 
+GHDL_HINT = "apt-get install ghdl (or your distribution's package)"
+
+
 def find_icarus() -> IcarusTools:
     """Icarus Verilog on PATH. Raises SetupError if a program is missing or does not run."""
     compiler, runtime = shutil.which("iverilog"), shutil.which("vvp")

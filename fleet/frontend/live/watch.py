@@ -31,7 +31,7 @@ class ObjectSnapshot(ABC):
     """The contents of an object at one moment."""
 
     @abstractmethod
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """True if `now` would be compiled to the same."""
 
 
@@ -41,7 +41,7 @@ class WatchedAtom(ObjectSnapshot):
 
     value: Any
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """The same object, or an equal one of the same type, bit for bit."""
         if now is self.value:
             return True
@@ -59,7 +59,7 @@ class WatchedArray(ObjectSnapshot):
     array: np.ndarray
     frozen: np.ndarray | None
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """An array of equal shape, dtype and bytes."""
         if now is self.frozen:
             return True
@@ -76,7 +76,7 @@ class Items(ObjectSnapshot):
     keys: tuple[Any, ...]
     parts: tuple[ObjectSnapshot, ...]
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """A container of the same type and keys whose parts all hold."""
         if type(now) is not self.kind or len(now) != len(self.parts):
             return False
@@ -95,7 +95,7 @@ class Live(ObjectSnapshot):
     code: CodeType
     defaults: dict[str, ObjectSnapshot]
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """The same function with the same code, whose defaults all hold."""
         now = unwrapped(now)
         if now is not self.function or now.__code__ is not self.code:
@@ -112,7 +112,7 @@ class LiveDescriptor(ObjectSnapshot):
     function: ObjectSnapshot
     setter: ObjectSnapshot | None
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """A descriptor of the same kind around the same functions."""
         function, setter = described(now)
         if type(now).__name__ != self.kind or (setter is None) != (self.setter is None):
@@ -128,7 +128,7 @@ class LiveClass(ObjectSnapshot):
     names: dict[str, ObjectSnapshot]
     bases: tuple[LiveClass, ...]
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """The same class whose attributes all hold."""
         if now is not self.kind:
             return False
@@ -145,7 +145,7 @@ class LiveObject(ObjectSnapshot):
     of: LiveClass
     attributes: dict[str, ObjectSnapshot]
 
-    def holds(self, now: object) -> bool:
+    def holds(self, now: Any) -> bool:
         """The same object, whose class and attributes hold."""
         if now is not self.value or not self.of.holds(type(now)):
             return False

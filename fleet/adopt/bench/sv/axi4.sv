@@ -62,15 +62,20 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     return 64'(i) >= first && 64'(i) < end_;
   endfunction
 
-  // Responses to reads of different IDs may pass each other: the place of the burst that is answered next.
+  // Responses to reads of different IDs may pass each other: the place of the burst that is answered next, or -1.
   function automatic int next_read;
-    if (PAUSE == 0 || !fleet_bench_pkg::drawn(2, now)) return 0;
+    bit late = reads.size() == 0 || now < reads[0].due;
+    if (!late && (PAUSE == 0 || !fleet_bench_pkg::drawn(2, now))) return 0;
     for (int k = 1; k < reads.size(); k++) begin
-      bit first = now >= reads[k].due;
+      bit first = PAUSE != 0 && now >= reads[k].due;
       for (int j = 0; j < k; j++) if (reads[j].id == reads[k].id) first = 0;
       if (first) return k;
     end
-    return 0;
+    return late ? -1 : 0;
+  endfunction
+  // With refusals one read of three takes longer, so that younger ones are there before it even where nothing else keeps them waiting.
+  function automatic bit [63:0] read_due;
+    return now + 64'(LATENCY) + (PAUSE != 0 && fleet_bench_pkg::drawn(3, now) ? 8 + 64'(LATENCY) : 0);
   endfunction
 
   initial begin awready = 0; wready = 0; arready = 0; bvalid = 0; rvalid = 0; end
@@ -80,6 +85,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
   always @(posedge clk) begin : step
     bit [63:0] line, address;
     bit stray;
+    int chosen_at;
     now <= now + 1;
     awready <= !rst && !pause && writes.size() < 8;
     wready <= !rst && !pause && beats.size() < 16;
@@ -89,7 +95,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
       bvalid <= 0; rvalid <= 0; wbeat = 0; rbeat = 0;
     end else begin
       if (awvalid && awready) writes.push_back('{64'(awaddr), 9'(awlen) + 1, awsize, awburst, 32'(awid), now});
-      if (arvalid && arready) reads.push_back('{64'(araddr), 9'(arlen) + 1, arsize, arburst, 32'(arid), now + 64'(LATENCY)});
+      if (arvalid && arready) reads.push_back('{64'(araddr), 9'(arlen) + 1, arsize, arburst, 32'(arid), read_due()});
       if (wvalid && wready) beats.push_back('{wdata, wstrb, wlast});
       while (writes.size() > 0 && beats.size() > 0) begin
         address = address_of(writes[0], wbeat);
@@ -125,12 +131,13 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
       end
       if (!rvalid || rready) begin
         rvalid <= 0;
-        if (reads.size() > 0 && now >= reads[0].due) begin
+        chosen_at = rbeat == 0 ? next_read() : 0;
+        if (chosen_at >= 0) begin
           rvalid <= 1;
           if (rbeat == 0) begin
             burst_t chosen;
             int k;
-            k = next_read();
+            k = chosen_at;
             chosen = reads[k];
             for (int j = k; j > 0; j--) reads[j] = reads[j-1];
             reads[0] = chosen;

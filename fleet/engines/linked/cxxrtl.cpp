@@ -27,6 +27,16 @@ struct Place {
 cxxrtl::debug_items items;
 constexpr int CHUNK = 8 * sizeof(chunk_t);
 
+// The names of all variables. Yosys changed the call between 0.23 and 0.40.
+template <typename Top>
+auto collect(Top& top, int) -> decltype(top.debug_info(items, ""), void()) {
+  top.debug_info(items, "");
+}
+template <typename Top>
+void collect(Top& top, long) {
+  top.debug_info(&items, nullptr, "");
+}
+
 // Where a variable lies. Levels of the hierarchy are divided by blanks, those of generate blocks by points.
 Place find(const Named& named) {
   for (const auto& [name, parts] : items.table) {
@@ -76,7 +86,7 @@ std::vector<Place> all(const std::vector<Named>& names) {
 
 int main() {
   cxxrtl_design::p_fleet__shell top;
-  top.debug_info(items, "");
+  collect(top, 0);
   const std::vector<Place> inputs = all(INPUTS), outputs = all(OUTPUTS), states = all(STATES);
   std::FILE* from_bench = fdopen(110, "r");
   std::FILE* to_bench = fdopen(111, "w");

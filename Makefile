@@ -47,7 +47,7 @@ nightly: setup ## every case on every device, memory and seed; the RTL through Y
 	@$(RUN)python scripts/yosys-check --if-installed
 	@$(RUN)python scripts/synthesis hbm_small --if-installed
 
-synth: setup ## LUT, FF, DSP, BRAM and slowest stage of each unit (docs/synthesis.md); DEVICES="hbm_small hbm0923"
+synth: setup ## LUT, FF, DSP, BRAM and slowest stage of each unit (docs/synthesis.md)
 	@$(RUN)python scripts/synthesis $(DEVICES)
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted

@@ -45,9 +45,9 @@ nightly: setup ## every case on every device, memory and seed; the RTL through Y
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/frontend/test_corpus.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
-	@$(RUN)python scripts/synthesis hbm_small hbm0923 --if-installed
+	@$(RUN)python scripts/synthesis hbm_small --if-installed
 
-synth: setup ## LUT, FF, DSP, BRAM and slowest stage of each unit (docs/synthesis.md); DEVICES="hbm_small hbm0923"
+synth: setup ## LUT, FF, DSP, BRAM and slowest stage of each unit (docs/synthesis.md)
 	@$(RUN)python scripts/synthesis $(DEVICES)
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted

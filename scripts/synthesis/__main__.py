@@ -26,7 +26,7 @@ from pathlib import Path
 
 from netlist import Summary, operator_box, summary
 from operators import OPERATORS, Operator, marked
-from rtlil import Module, black_boxes, keys, read_modules
+from rtlil import AROUND, Module, keys, read_modules, together
 
 from fleet.engines.rtl_sim.cache import cache_folder
 from fleet.engines.rtl_sim.top_parameters import top_parameters
@@ -36,7 +36,10 @@ from fleet.isa.registry import find_device
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PACKAGE = "pyosys==0.70"
-MAP = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
+ALONE = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
+MAP = ALONE.replace(" -flatten", "")
+_SMALL = 300_000
+"""Bytes of text of a module up to which it is mapped in one run with others: starting takes longer than it does."""
 VCU128 = {"LUT": 1_303_680, "FF": 2_607_360, "DSP": 9_024, "BRAM36": 2_016, "URAM": 960}
 """Of the XCVU37P."""
 SHOWN = ("LUT", "FF", "DSP", "BRAM36", "URAM")
@@ -75,6 +78,8 @@ class Yosys:
         path = self.folder / f"{key}.json.gz"
         if path.is_file():
             return path, ""
+        if not self.timeout:
+            return path, "not mapped yet"
         text = self.folder / f"{key}.{suffix}"
         text.write_text(source, encoding="utf-8")
         made = self.folder / f"{key}.json"
@@ -92,7 +97,7 @@ class Yosys:
 
 def digest(*parts: str) -> str:
     """Return a hash of texts."""
-    return hashlib.sha256("\0".join((PACKAGE, MAP, *parts)).encode()).hexdigest()
+    return hashlib.sha256("\0".join((PACKAGE, ALONE, *parts)).encode()).hexdigest()
 
 
 def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
@@ -102,29 +107,31 @@ def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
     return summary(found, boxes)
 
 
-def mapped_operator(yosys: Yosys, o: Operator) -> Path:
-    """Return the netlist of an operator between registers."""
+def mapped_operator(yosys: Yosys, o: Operator) -> tuple[Path, str]:
+    """Return the netlist of an operator between registers, and why there is none."""
     packages = [ROOT / "rtl_models" / "arith" / f"{p}.sv" for p in ("fp_pkg", "fp_fn_pkg")]
     texts = [p.read_text(encoding="utf-8") for p in packages]
     read = f"read_slang --top {o.name}_alone {' '.join(map(str, packages))} {{source}}"
-    path, why = yosys.mapped(digest(o.alone, *texts), o.alone, "sv", [read, MAP])
-    if why:
-        sys.exit(f"synthesis: {o.name}: {why}")
-    return path
+    return yosys.mapped(digest(o.alone, *texts), o.alone, "sv", [read, ALONE])
 
 
-def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> dict[str, Summary]:
-    """Return the operators that are named, as boxes."""
+def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, Summary], dict[str, str]]:
+    """Print the operators that are named; return them as boxes, and why some have no figures."""
     named = [o for o in OPERATORS if o.name in said]
     with ThreadPoolExecutor(jobs) as pool:
         paths = dict(zip(named, pool.map(lambda o: mapped_operator(yosys, o), named), strict=True))
     found: dict[str, Summary] = {}
+    missing: dict[str, str] = {}
     print("| operator | LUT | DSP | CARRY4 | ns |\n|---|---|---|---|---|")
-    for o, path in paths.items():
-        found[o.name] = operator_box(netlist(path, f"{o.name}_alone", {}))
+    for o, (path, why) in paths.items():
+        found[o.name] = operator_box(Summary({}) if why else netlist(path, f"{o.name}_alone", {}))
+        if why:
+            missing[o.name] = why
+            print(f"| {o.name} | {why} | | | |")
+            continue
         cells = (f"{found[o.name].cells.get(kind, 0):,.0f}" for kind in ("LUT", "DSP", "CARRY4"))
         print(f"| {o.name} | {' | '.join(cells)} | {found[o.name].through['A']['Y']:.1f} |", flush=True)
-    return found
+    return found, missing
 
 
 def elaborated(yosys: Yosys, device: str) -> tuple[str, dict[str, Module]]:
@@ -189,6 +196,7 @@ class Device:
         named = {call for name in self.reachable() for call in self.modules[name].calls}
         self.operators = sorted(named)
         self.boxes: dict[str, Summary] = {}
+        self.no_operator: dict[str, str] = {}
         self.why: dict[str, str] = {}
         self.by_key: dict[str, Summary | None] = {}
 
@@ -212,10 +220,14 @@ class Device:
 
     def measure(self, jobs: int) -> None:
         """Map every module that differs, the smaller ones first; then follow their paths, parts first."""
-        differing = {self.keys[name]: name for name in reversed(self.reachable())}
+        differing = list({self.keys[name]: name for name in reversed(self.reachable())}.values())
+        small = [name for name in differing if len(self.modules[name].text) <= _SMALL]
+        batches = [*([name] for name in differing if name not in small), *(small[i::jobs] for i in range(jobs))]
+        batches.sort(key=lambda names: sum(len(self.modules[name].text) for name in names))
         with ThreadPoolExecutor(jobs) as pool:
-            made = list(pool.map(self.mapped, sorted(differing.values(), key=lambda name: len(self.modules[name].text))))
-        self.boxes |= operators(self.yosys, self.operators, jobs)
+            made = [one for found in pool.map(self.mapped, batches) for one in found]
+        made_operators, self.no_operator = operators(self.yosys, self.operators, jobs)
+        self.boxes |= made_operators
         netlists = {self.keys[name]: (name, path, why) for name, path, why in made}
         for name in self.reachable():
             key = self.keys[name]
@@ -233,27 +245,40 @@ class Device:
             found = self.by_key[key]
             self.boxes[name.lstrip("\\")] = found if found is not None else Summary({})
 
-    def mapped(self, name: str) -> tuple[str, Path, str]:
-        """Map a module, its parts as boxes; return its name, its netlist and why there is none."""
-        module, before = self.modules[name], time.monotonic()
-        known = {part: self.modules[part] for part in module.parts if part in self.modules}
-        if len(known) != len(module.parts):
-            return name, Path(), f"unknown parts {sorted(set(module.parts) - set(known))[:3]}"
-        source = f"{black_boxes(module, self.modules)}module {name}\n{module.text}end\n"
-        parts = "".join(self.keys[part] for part in module.parts)
-        path, why = self.yosys.mapped(
-            digest(self.keys[name], parts, name), source, "il", ["read_rtlil {source}", f"hierarchy -top {name}", "bwmuxmap", MAP]
-        )
-        print(f"{short(name)}: {why or f'{time.monotonic() - before:.0f} s'}", file=sys.stderr, flush=True)
-        return name, path, why
+    def mapped(self, names: Sequence[str]) -> list[tuple[str, Path, str]]:
+        """Map modules in one run, all else as boxes; return names, netlists and why there is none."""
+        paths = {name: self.yosys.folder / f"{digest(MAP, self.keys[name], name)}.json.gz" for name in names}
+        missing = [name for name in names if not paths[name].is_file()]
+        before, why = time.monotonic(), ""
+        if missing:
+            source = together([self.modules[name] for name in missing], self.modules)
+            key = digest(source)
+            commands = ["read_rtlil {source}", f"hierarchy -check -top {AROUND}", "bwmuxmap", MAP]
+            whole, why = self.yosys.mapped(key, source, "il", commands)
+            if not why:
+                found = json.loads(gzip.decompress(whole.read_bytes()))["modules"]
+                for name in missing:
+                    one = {"modules": {short_name: found[short_name] for short_name in (name.lstrip("\\"),)}}
+                    part = paths[name].with_suffix(".part")
+                    part.write_bytes(gzip.compress(json.dumps(one).encode(), 3))
+                    part.rename(paths[name])
+                whole.unlink()
+            words = ", ".join(dict.fromkeys(map(short, missing)))
+            print(f"{words}: {why or f'{time.monotonic() - before:.0f} s'}", file=sys.stderr, flush=True)
+        if why and len(missing) > 1:  # one of them: alone the others have figures
+            return [one for name in names for one in self.mapped([name])]
+        return [(name, paths[name], why if name in missing else "") for name in names]
 
     def row(self, name: str) -> Row:
         """Return the figures of a module with all that is in it."""
         module, own = self.modules[name], self.boxes[name.lstrip("\\")]
-        row = Row(Counter(own.cells), Counter(module.calls), own.inner, name, own.path, {})
+        # What the mapping found to be the same twice, or read by nothing, is no cell any more.
+        calls = module.calls if name in self.why else {call: own.boxes.get(call, 0) for call in module.calls}
+        row = Row(Counter(own.cells), Counter(calls), own.inner, name, own.path, {})
         if name in self.why:
             row.missing[name] = self.why[name]
-        for call, count in module.calls.items():
+        row.missing |= {call: why for call, why in self.no_operator.items() if calls.get(call)}
+        for call, count in calls.items():
             for kind, number in self.boxes[call].cells.items():
                 row.cells[kind] += count * number
         for part, count in module.parts.items() if name != self.top else ():
@@ -299,16 +324,18 @@ def table(device: Device, name: str) -> None:
         where = short(row.where)
         mark = "*" if row.missing else ""
         mhz = f"{1000 / row.slowest:.0f}" if row.slowest else "-"
-        print(f"| {unit}{mark} | {cells} | {row.slowest:.1f} | {mhz} | {where} | {calls or '-'} |")
+        print(f"| {unit}{mark} | {cells} | {f'{row.slowest:.1f}' if row.slowest else '-'} | {mhz} | {where} | {calls or '-'} |")
         words = ", ".join(f"{n} {k}" for k, n in Counter(p for p in row.path).most_common(8))
         print(f"{unit}: {row.slowest:.2f} ns in {where}: {words}", file=sys.stderr)
     cells = " | ".join(f"{shown(total, kind):,.0f}" for kind in SHOWN)
-    print(f"| all{'*' if missing else ''} | {cells} | {slowest:.1f} | {1000 / slowest if slowest else 0:.0f} | | |")
+    print(f"| all{'*' if missing else ''} | {cells} | {f'{slowest:.1f} | {1000 / slowest:.0f}' if slowest else '- | -'} | | |")
     shares = " | ".join(f"{100 * shown(total, kind) / VCU128[kind]:.1f} %" for kind in SHOWN)
     print(f"| of the VCU128 | {shares} | | | | |")
-    kinds = {short(name): why for name, why in missing.items()}
-    for module, why in sorted(kinds.items()):
-        print(f"\\* without the logic of `{module}` itself ({why}); its operators and parts are counted.")
+    by_reason: dict[str, list[str]] = {}
+    for module, why in sorted({short(name): why for name, why in missing.items()}.items()):
+        by_reason.setdefault(why, []).append(f"`{module}`")
+    for why, modules in by_reason.items():
+        print(f"\n\\* without the logic of {', '.join(modules)} itself ({why}); what a module calls and instantiates is counted.")
 
 
 def main() -> None:
@@ -317,7 +344,9 @@ def main() -> None:
     parser.add_argument("devices", nargs="*", default=["hbm_small"])
     parser.add_argument("--unit", action="append", default=[], help="only this unit of the top; several times for several")
     parser.add_argument("--operators", action="store_true", help="only the operators, all of them")
-    parser.add_argument("--timeout", type=float, default=600, help="seconds for a module")
+    parser.add_argument(
+        "--timeout", type=float, default=600, help="seconds for a run; 0: nothing is mapped, only what is kept is shown"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="modules that are mapped at a time")
     parser.add_argument("--if-installed", action="store_true", help="without pyosys say so and end with status 0")
     given = parser.parse_args()

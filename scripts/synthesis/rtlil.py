@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from operators import BY_MARKER
@@ -16,6 +16,9 @@ _PORT = re.compile(
     r"^  wire (?:width (\d+) )?(?:upto |signed |offset \d+ )*(input|output|inout) (\d+) (?:signed )?(\S+)$", re.MULTILINE
 )
 _NOISE = re.compile(r"^ *attribute .*\n", re.MULTILINE)
+
+
+AROUND = "\\all_together"
 
 
 @dataclass(frozen=True)
@@ -90,17 +93,23 @@ def keys(modules: Mapping[str, Module]) -> dict[str, str]:
     return made
 
 
-def black_boxes(module: Module, modules: Mapping[str, Module]) -> str:
-    """Return modules without content for all that a module instantiates and calls."""
+def together(chosen: Sequence[Module], modules: Mapping[str, Module]) -> str:
+    """Return a design of some modules below `AROUND`, with boxes for all else that they instantiate and call."""
+    cells = "".join(f"  attribute \\keep 1\n  cell {m.name} \\part{i}\n  end\n" for i, m in enumerate(chosen))
+    texts = "".join(f"attribute \\keep 1\nmodule {m.name}\n{m.text}end\n" for m in chosen)
+    return f"{_boxes(chosen, modules)}{texts}module {AROUND}\n{cells}end\n"
+
+
+def _boxes(chosen: Sequence[Module], modules: Mapping[str, Module]) -> str:
     made: list[str] = []
-    for name in module.parts:
+    for name in dict.fromkeys(part for m in chosen for part in m.parts if part not in {m.name for m in chosen}):
         wires = "".join(
             f"  wire width {p.width} {'output' if p.output else 'input'} {i} {p.name}\n"
             for i, p in enumerate(modules[name].ports, start=1)
         )
         made.append(f"attribute \\blackbox 1\nattribute \\keep 1\nmodule {name}\n{wires}end\n")
     for o in BY_MARKER.values():
-        if o.name in module.calls:
+        if any(o.name in m.calls for m in chosen):
             wires = "".join(
                 f"  wire width {o.marker} {direction} {i} \\{port}\n"
                 for i, (direction, port) in enumerate((("input", "A"), ("input", "B"), ("output", "Y")), start=1)

@@ -154,8 +154,12 @@ def test_calls_are_boxes_and_equal_modules_have_one_key() -> None:
     assert [(p.name, p.output, p.width) for p in modules["\\leaf$top.u_a"].ports] == [("\\x", False, 8), ("\\y", True, 8)]
     key = rtlil.keys(modules)
     assert key["\\leaf$top.u_a"] == key["\\leaf$top.u_b"] != key["\\top"]
-    boxes = rtlil.black_boxes(modules["\\leaf$top.u_a"], modules)
-    assert "module \\fp32_mul" in boxes
-    assert "wire width 84 output 3 \\Y" in boxes
+    leaf = rtlil.together([modules["\\leaf$top.u_a"]], modules)
+    assert "module \\fp32_mul\n" in leaf
+    assert "wire width 84 output 3 \\Y" in leaf
+    assert leaf.count("\nmodule ") == 3
+    whole = rtlil.together([modules["\\top"], modules["\\leaf$top.u_a"]], modules)
+
+    assert whole.count("attribute \\blackbox 1") == 2  # u_b and the operator
     other = rtlil.keys(rtlil.read_modules(text.replace("404", "404").replace("8'00000000", "8'00000001", 1)))
     assert other["\\top"] != key["\\top"]

@@ -37,7 +37,7 @@ def test_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], gone: str, code: int, line: str, end: str
 ) -> None:
     monkeypatch.setattr(doctor, "_mlir", lambda: doctor.DoctorFinding("mlir-opt-22", "22", True, "engine mlir"))
-    monkeypatch.setattr(doctor, "_other_simulator", lambda name, of, _: doctor.DoctorFinding(name, "1", True, of))
+    monkeypatch.setattr(doctor, "_other_program", lambda name, of, *_: doctor.DoctorFinding(name, "1", True, of))
     without(monkeypatch, gone)
     assert doctor.main() == code
     shown = capsys.readouterr().out

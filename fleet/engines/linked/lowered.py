@@ -30,7 +30,7 @@ _OBSERVES = "fleet_observe_write"
 _CLOCKS = ("clk_i", "rst_ni")
 """Ports of an observer that the bench drives itself: what comes over the link comes after the clock's edge."""
 _LOWER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(c, d) for c in sys.argv[1:]]"
-_HINT = "pip install 'fleet-cosim[simulators]'"
+_HINT = "pip install 'fleet-cosim[adopt,simulators]'"
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _PORTS: tuple[str, ...] = ("input", "output")
 

@@ -57,7 +57,7 @@ class Evidence:
     """The evidence of a whole run.
 
     kind: as the module lists them. jobs: of kinds bench and sample, in program order. cut: of a run in legs or of a sample, what
-    was proved, in words.
+    was proved, in words; of a fast build, that it had no assertions.
     """
 
     kind: EvidenceKind = "model"

@@ -25,7 +25,8 @@ print(build(design_of(*find_device(sys.argv[1])), "plain"))
 """
 
 
-def _executable(checkout: Path, device: str) -> Path:
+def other_executable(checkout: Path, device: str) -> Path:
+    """The simulation of a device with a plain main, as another checkout builds it. Raises CalledProcessError."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     command = [sys.executable, "-c", _BUILD, device]
     return Path(subprocess.run(command, cwd=checkout, env=environment, check=True, capture_output=True, text=True).stdout.strip())
@@ -39,7 +40,7 @@ def main() -> None:
     checkouts = {"before": options.before.resolve(), "now": Path(__file__).resolve().parents[1]}
     print(f"{'device':12} {'memory':8} {'cycles':>10} {'before':>12} {'now':>12} {'ratio':>7} {'median':>7}")
     for device in options.device or ["vgemm_small"]:
-        executables = {which: _executable(checkout, device) for which, checkout in checkouts.items()}
+        executables = {which: other_executable(checkout, device) for which, checkout in checkouts.items()}
         for played in play(device, executables, options):
             if len(played.cycles) > 1:
                 sys.exit(f"{device}, {played.memory}: the cycles differ: {sorted(played.cycles)}")

@@ -1,9 +1,11 @@
-"""What every unit costs the simulation: `python benchmarks/units.py [--rounds N]`, on hbm0923.
+"""What every unit costs the simulation: `python benchmarks/units.py [--rounds N] [--mode fast] [--before CHECKOUT]`, on hbm0923.
 
 Idle cost: the share of the time that the unit's own code takes while an MVM runs (one token, 4096 x 256), by perf's samples (see
 `profiling/samples.py`): the unit does nothing then. Code of no instance (arithmetic, memories, simulator) is stated too.
 Active: the unit's instruction, as it stands in a block of ChatGLM2 with 511 cached tokens, repeated as one job; cycles of the
 simulation a second of processor time, the best of the rounds, and multiply-accumulates a second where it has such.
+--before: the same jobs in turn on the simulation of another checkout, with the ratio; cycles must be equal.
+--instructions: host instructions a cycle by owner while an MVM runs, counted by valgrind, instead of perf's samples.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "transformer_block"))
 
 from block import Block, build
+from checkouts import other_executable
+from profiling.instructions import can_count, counted
 from profiling.samples import missing_tools, shares
 from shapes import CHATGLM2
 
 from fleet.engines.rtl_sim.build import build as build_simulation
 from fleet.engines.rtl_sim.build import design_of
 from fleet.engines.rtl_sim.job import JobScript
+from fleet.engines.rtl_sim.modes.recipe import MODES, build_mode
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
@@ -91,9 +96,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cycles", type=int, default=100_000, help="of a job, about")
+    parser.add_argument("--mode", choices=MODES, help="of the build; default: FLEET_RTL_BUILD, else checked")
+    parser.add_argument("--before", type=Path, help="another checkout, built as it builds")
+    parser.add_argument("--only", default="", help="jobs whose name has this in it")
+    parser.add_argument("--instructions", action="store_true", help="count them with valgrind")
     args = parser.parse_args()
     instruction_set, device = find_device(DEVICE)
-    executable = build_simulation(design_of(instruction_set, device), "profile")
+    executable = build_simulation(design_of(instruction_set, device), "profile", mode=build_mode(args.mode))
+    before = other_executable(args.before.resolve(), DEVICE) if args.before else None
     with tempfile.TemporaryDirectory(prefix="fleet-units-") as name:
         folder = Path(name)
         one, many = build(SHAPE, device, tokens=1, last=LAST), build(SHAPE, device, tokens=64)
@@ -115,16 +125,34 @@ def main() -> None:
                 segment = Segment(instruction_set, device, [actives[0].call])
                 segment.job(idle, images.memory, "ideal", script=script).save(idle)
                 jobs.insert(0, ("nothing (a register is polled)", "", 0, idle))
+        jobs = [job for job in jobs if args.only in job[0]]
         best: dict[str, tuple[int, float]] = {}
+        other: dict[str, float] = {}
         for _ in range(args.rounds):
             for job_name, _, _, job in jobs:
+                if before is not None:
+                    cycles, seconds = play(before, job)
+                    if best.get(job_name, (cycles,))[0] != cycles:
+                        raise SystemExit(f"{job_name}: the cycles differ")
+                    other[job_name] = min(seconds, other.get(job_name, seconds))
                 cycles, seconds = play(executable, job)
                 if job_name not in best or seconds < best[job_name][1]:
                     best[job_name] = cycles, seconds
-        print(f"{'active':32} {'unit':12} {'k cycles/s':>11} {'M MAC/s':>8}")
+        print(f"{'active':32} {'unit':12} {'k cycles/s':>11} {'M MAC/s':>8} {'before':>8} {'ratio':>6}")
         for job_name, unit, macs, _ in jobs:
             cycles, seconds = best[job_name]
-            print(f"{job_name:32} {unit:12} {cycles / seconds / 1e3:11.0f} {f'{macs / seconds / 1e6:.0f}' if macs else '':>8}")
+            row = f"{job_name:32} {unit:12} {cycles / seconds / 1e3:11.0f} {f'{macs / seconds / 1e6:.0f}' if macs else '':>8}"
+            print(row + (f" {cycles / other[job_name] / 1e3:8.0f} {other[job_name] / seconds:6.2f}" if other else ""))
+        if args.instructions:
+            if not can_count():
+                raise SystemExit("valgrind is not installed")
+            cycles, _ = play(executable, folder / "mvm, 1 token")
+            owners = counted(executable, folder / "mvm, 1 token", folder)
+            whole = sum(owners.values())
+            print(f"\n{'while an MVM runs':32} {'instructions a cycle':>21} {'share':>7}")
+            for key, count in [("all", whole), *owners.most_common()]:
+                print(f"{UNITS.get(key, key):32} {count / cycles:21,.0f} {100 * count / whole:6.1f}%")
+            return
         if absent := missing_tools():
             print(f"no profile: {', '.join(absent)} not installed")
             return

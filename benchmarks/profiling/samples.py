@@ -39,16 +39,22 @@ def shares(executable: Path, job: Path, folder: Path) -> dict[str, float]:
     data = folder / "perf.data"
     _run("perf", "record", "-o", str(data), "-e", "cycles:u", str(executable), str(job))
     inside, outside = _samples(data, executable)
-    addresses = list(inside)
+    owners = owned(inside, executable) + Counter({"libraries": outside})
+    total = sum(owners.values())
+    return {name: count / total for name, count in owners.most_common()}
+
+
+def owned(counts: Counter[int], executable: Path) -> Counter[str]:
+    """Counts by address in the executable's file, given to the owners of `shares`."""
+    addresses = list(counts)
     found = _run("addr2line", "-a", "-f", "-i", "-e", str(executable), text="\n".join(hex(a) for a in addresses))
-    owners: Counter[str] = Counter({"libraries": outside})
+    owners: Counter[str] = Counter()
     sources = _Sources(executable.parent / "cpp")
     frames = [lines.splitlines()[1:] for lines in re.split(r"^(?=0x)", found, flags=re.MULTILINE)[1:]]
     for address, lines in zip(addresses, frames, strict=True):
         found_here = (sources.owner(*frame) for frame in zip(lines[::2], lines[1::2], strict=True))
-        owners[next((name for name in found_here if name is not None), "simulator")] += inside[address]
-    total = sum(owners.values())
-    return {name: count / total for name, count in owners.most_common()}
+        owners[next((name for name in found_here if name is not None), "simulator")] += counts[address]
+    return owners
 
 
 def _run(*command: str, text: str | None = None) -> str:

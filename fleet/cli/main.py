@@ -32,6 +32,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "compile": ("fleet.cli.running.compile", "Compile a model: print a stage, run it, check it against CPython."),
         "export-app": ("fleet.cli.running.export_app", "A model as sources of a standalone program in C."),
         "sweep": ("fleet.cli.running.sweep", "Sweep a device's parameters: cycles, accuracy, energy, the Pareto front."),
+        "build": ("fleet.cli.running.build", "Build a device's simulation: checked, fast or edit, by a profile if wanted."),
         "stream": ("fleet.cli.running.stream", "Run instruction streams without a model on iss and rtl."),
         "host": ("fleet.cli.running.host", "Build and run C++ host programs on the simulation."),
         "models": ("fleet.cli.running.models", "Models of other people: list, fetch weights, measure quantisation."),

@@ -57,7 +57,7 @@ class Evidence:
     """The evidence of a whole run.
 
     kind: as listed in the module. jobs: of kinds bench and sample, in program order. cut: for a run in legs or a sample, a text
-    on what was proved.
+    on what was proved; for a fast build, that it had no assertions.
     """
 
     kind: EvidenceKind = "model"

@@ -97,7 +97,7 @@ class StreamOutcome:
         bytes_compared: bytes of destinations, compared by digest. image_bytes: bytes of memory images, compared one by one.
         cycles: of the whole job, register port included. seconds: wall time of its simulation.
         traffic: "ddr.read_bytes", "hbm.3.row_hits", ... -> number, as the bench counted it (`fleet.engines.rtl_sim.job.Status`).
-        cut: of a stream that ran in legs: where it was cut and what was proved, one line.
+        cut: of a stream that ran in legs: where it was cut and what was proved, one line; of a fast build, what it had not.
         left_out: number of instructions that were not compared: the first that depends on undefined memory, and all after it.
     """
 

@@ -29,6 +29,7 @@ from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus
+from fleet.engines.rtl_sim.modes.recipe import unchecked
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import Segment
@@ -65,7 +66,7 @@ class StreamRunner:
     def __init__(
         self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst",
         design: Design | None = None, arguments: Sequence[str] = (), stop: bool = True, rtl_jobs: int = 1,
-        shortest_leg: int = SHORTEST,
+        shortest_leg: int = SHORTEST, executable: Path | None = None,
     ) -> None:  # fmt: skip
         """Build and open the simulation. Raises SetupError, DeviceError, BuildError or SimulationError.
 
@@ -76,7 +77,7 @@ class StreamRunner:
             design: replaces the set's own, with the same ports and parameters. arguments: of the simulator (plusargs).
             stop: end a run at the first commit that differs, so that later instructions do not run.
             rtl_jobs: simulate a stream in legs, so many at a time (`fleet.engines.legs`); with `stop` only.
-            shortest_leg: cycles of a leg.
+            shortest_leg: cycles of a leg. executable: of the design, where it is built already (`build`, `train`).
         """
         folder = None if folder is None else folder.absolute()  # the simulation runs in another folder
         self.set, self.device = find_device(device)
@@ -93,7 +94,7 @@ class StreamRunner:
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         design = design or design_of(self.set, self.device)
-        self.executable = build(design, flavour)
+        self.executable = executable or build(design, flavour)
         self._inside = KeptState(design.keepers, variables(self.executable), self.folder)
         self._arguments = arguments
         self._simulation: Simulation | None = None
@@ -365,7 +366,7 @@ class StreamRunner:
         account = CutAccount()
         if self.ran is not None:
             account.add(self.ran)
-        return account.words(self._model(setting, seed)[0])
+        return "; ".join(part for part in (account.words(self._model(setting, seed)[0]), unchecked(self.executable)) if part)
 
     def _divergence(
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],

@@ -10,6 +10,7 @@ axi/fleet_axi_pkg.sv
 hbm0923/hbm0923_unit_pkg.sv
 hbm0923/hbm0923_fabric_pkg.sv
 hbm0923/hbm0923_aux_pkg.sv
+hbm0923/hbm0923_clock_gate.sv
 hbm0923/hbm0923_unit_ctrl.sv
 hbm0923/hbm0923_feature_pkg.sv
 hbm0923/hbm0923_sfu_plan_pkg.sv

@@ -77,8 +77,12 @@ module hbm0923_aux
   assign copy_rsp  = '{ar_ready: ddr_rsp_i.ar_ready && !fetching_q, r_valid: mine && !fetching_q, r: ddr_rsp_i.r};
 
   logic [AuxWords*32-1:0] words, ordered;
+  // What was asked for comes before the run is over.
+  logic fetch_clk;
+  hbm0923_clock_gate u_fetch_gate (.clk_i, .rst_ni, .enable_i(begin_q || fetching_q), .clk_o(fetch_clk));
+
   hbm0923_aux_fetch #(.DdrMegabytes(DdrMegabytes)) u_fetch (
-    .clk_i,
+    .clk_i    (fetch_clk),
     .rst_ni,
     .start_i  (begin_q),
     .addr_i   (run_q.insts_addr),
@@ -103,13 +107,16 @@ module hbm0923_aux
   assign task_sfu_o         = ordered[AuxWords*32-1-:$bits(sfu_operands_t)];
   assign task_elementwise_o = ordered[AuxWords*32-1-:$bits(elementwise_operands_t)];
 
+  logic copy_clk;
+  hbm0923_clock_gate u_copy_gate (.clk_i, .rst_ni, .enable_i(start_i || busy_o), .clk_o(copy_clk));
+
   hbm0923_wt2hbm #(
     .Ports(Ports),
     .Log2BankStep(Log2BankStep),
     .DdrMegabytes(DdrMegabytes),
     .HbmMegabytes(HbmMegabytes)
   ) u_wt2hbm (
-    .clk_i,
+    .clk_i(copy_clk),
     .rst_ni,
     .start_i,
     .mode_i,

@@ -13,6 +13,7 @@ module hbm0923_ddr_hub
 ) (
   input  logic                    clk_i,
   input  logic                    rst_ni,
+  output logic                    active_o,  // something is under way in it
 
   // Units. A beat of read data is shown to all of them: a unit knows its own by the ID.
   input  ddr_rd_req_t [Units-1:0] rd_req_i,
@@ -277,6 +278,8 @@ module hbm0923_ddr_hub
     .read_beat_i (walk_beat_q),
     .read_data_o (chip_data)
   );
+
+  assign active_o = ddr_valid_q || walk_q || chip_valid_q || order_used_q != '0 || chip_b_q;
 
   // ---- answers
   assign ddr_req_o.b_ready = !chip_b_q;

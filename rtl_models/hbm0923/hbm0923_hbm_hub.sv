@@ -8,6 +8,7 @@ module hbm0923_hbm_hub
   parameter int unsigned MaxReads = 64  // bursts under way in a port
 ) (
   input  logic                    clk_i,
+  input  logic                    write_clk_i,  // stands still while neither attention nor wt2hbm is at work
   input  logic                    rst_ni,
 
   // MVM reads, ahead of time where mvm_ahead_i
@@ -38,6 +39,7 @@ module hbm0923_hbm_hub
 
     hbm0923_hbm_hub_port #(.MaxReads(MaxReads)) u_port (
       .clk_i,
+      .write_clk_i,
       .rst_ni,
       .second_first_i(mvm_ahead_i),
       .rd_req_i      ({att_rd_req_i[p], mvm_req_i[p]}),

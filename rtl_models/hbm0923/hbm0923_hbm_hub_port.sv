@@ -9,6 +9,7 @@ module hbm0923_hbm_hub_port
   parameter int unsigned MaxReads = 64  // bursts under way, a power of two
 ) (
   input  logic              clk_i,
+  input  logic              write_clk_i,
   input  logic              rst_ni,
 
   // Reader and writer 0, 1: element 0, 1.
@@ -113,6 +114,7 @@ module hbm0923_hbm_hub_port
   logic       writer_q, writer, writing_q, aw_take, w_take;
   logic [7:0] waiting_q;    // bursts without an answer
   logic [7:0] data_q;       // bursts whose data is still to come
+  // What is offered, and apart from it what is taken: the port's readiness changes in every cycle, the data do not.
   always_comb begin
     writer     = writer_q;
     aw_valid   = 1'b0;
@@ -121,10 +123,6 @@ module hbm0923_hbm_hub_port
     hbm_w_data = '0;
     hbm_w_strb = '0;
     hbm_w_last = 1'b0;
-    aw_take    = 1'b0;
-    w_take     = 1'b0;
-    aw_ready   = 2'b00;
-    w_ready    = 2'b00;
     if (aw_asks != 2'b00 || writing_q) begin
       writer     = writing_q ? writer_q : aw_asks[1] && !aw_asks[0];
       aw_valid   = aw_asks[writer] && !(&waiting_q);
@@ -133,15 +131,23 @@ module hbm0923_hbm_hub_port
       hbm_w_data = writer ? w_data[1] : w_data[0];
       hbm_w_strb = writer ? w_strb[1] : w_strb[0];
       hbm_w_last = w_last[writer];
-      aw_take    = aw_valid && hbm_aw_ready;
-      w_take     = w_valid && hbm_w_ready;
-      aw_ready   = {aw_take && writer, aw_take && !writer};
-      w_ready    = {w_take && writer, w_take && !writer};
+    end
+  end
+  always_comb begin
+    aw_take  = 1'b0;
+    w_take   = 1'b0;
+    aw_ready = 2'b00;
+    w_ready  = 2'b00;
+    if (aw_valid || w_valid) begin
+      aw_take  = aw_valid && hbm_aw_ready;
+      w_take   = w_valid && hbm_w_ready;
+      aw_ready = {aw_take && writer, aw_take && !writer};
+      w_ready  = {w_take && writer, w_take && !writer};
     end
   end
   assign b_valid = !hbm_b_valid ? 2'b00 : writer_q ? 2'b10 : 2'b01;
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
+  always_ff @(posedge write_clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       writer_q  <= 1'b0;
       writing_q <= 1'b0;

@@ -43,6 +43,9 @@ module hbm0923_top
   output logic [31:0]             commit_result_o,
   output logic [5:0][31:0]        commit_cycles_o
 );
+  // ---- clocks, which stand still where nothing happens
+  logic registers_clk, ddr_clk, hbm_write_clk, mvm_clk, sfu_clk, attention_clk, elementwise_clk;
+
   // ---- registers
   logic [Groups-1:0]       pulse, status;
   logic [Groups-1:0][31:0] mode;
@@ -55,8 +58,17 @@ module hbm0923_top
   logic [15:0]             err_cause, err_instr;
   logic [5:0][31:0]        classes;
 
-  hbm0923_registers #(.DescHash(DescHash)) u_registers (
+  // An access is under way from its first valid to its response; the linger is longer than anything between two of them.
+  hbm0923_clock_gate #(.Linger(8)) u_registers_gate (
     .clk_i,
+    .rst_ni,
+    .enable_i(s_axil_req_i.aw_valid || s_axil_req_i.w_valid || s_axil_req_i.ar_valid || s_axil_rsp_o.b_valid
+              || s_axil_rsp_o.r_valid || irq_done || irq_error || pulse != '0),
+    .clk_o   (registers_clk)
+  );
+
+  hbm0923_registers #(.DescHash(DescHash)) u_registers (
+    .clk_i        (registers_clk),
     .rst_ni,
     .s_axil_req_i,
     .s_axil_rsp_o,
@@ -136,6 +148,17 @@ module hbm0923_top
   assign commit_result_o       = commit.result;
   assign commit_cycles_o       = commit.cycles;
 
+  // A unit works from its start to its commit; responses come to no other one.
+  hbm0923_clock_gate u_mvm_gate (
+    .clk_i,
+    .rst_ni,
+    .enable_i(start[IxMvm] || start[IxMvmNext] || busy[IxMvm] || busy[IxMvmNext]),
+    .clk_o   (mvm_clk)
+  );
+  hbm0923_clock_gate u_sfu_gate (.clk_i, .rst_ni, .enable_i(start[IxSfu] || busy[IxSfu]), .clk_o(sfu_clk));
+  hbm0923_clock_gate u_attention_gate (.clk_i, .rst_ni, .enable_i(start[IxAtt] || busy[IxAtt]), .clk_o(attention_clk));
+  hbm0923_clock_gate u_elementwise_gate (.clk_i, .rst_ni, .enable_i(start[IxElt] || busy[IxElt]), .clk_o(elementwise_clk));
+
   // Operands come from the registers, or while a binary runs from its tasks.
   mvm_operands_t         mvm_operands;
   sfu_operands_t         sfu_operands;
@@ -150,9 +173,22 @@ module hbm0923_top
   ddr_wr_req_t [Units-1:0] ddr_wr_req;
   ddr_wr_rsp_t [Units-1:0] ddr_wr_rsp;
 
-  hbm0923_ddr_hub #(.OnchipDepth(OnchipDepth)) u_ddr_hub (
+  logic             ddr_active;
+  logic [Units-1:0] ddr_asked;
+  for (genvar u = 0; u < Units; u++) begin : gen_ddr_asked
+    assign ddr_asked[u] = ddr_rd_req[u].ar_valid || ddr_wr_req[u].aw_valid || ddr_wr_req[u].w_valid;
+  end
+  hbm0923_clock_gate u_ddr_gate (
     .clk_i,
     .rst_ni,
+    .enable_i(ddr_asked != '0 || ddr_active || ddr_rsp_i.r_valid || ddr_rsp_i.b_valid),
+    .clk_o   (ddr_clk)
+  );
+
+  hbm0923_ddr_hub #(.OnchipDepth(OnchipDepth)) u_ddr_hub (
+    .clk_i    (ddr_clk),
+    .rst_ni,
+    .active_o (ddr_active),
     .rd_req_i(ddr_rd_req),
     .rd_rsp_o(ddr_rd_rsp),
     .wr_req_i(ddr_wr_req),
@@ -167,8 +203,12 @@ module hbm0923_top
   hbm_wr_req_t [HbmPorts-1:0] aux_hbm_req, att_hbm_wr_req;
   hbm_wr_rsp_t [HbmPorts-1:0] aux_hbm_rsp, att_hbm_wr_rsp;
 
+  // Attention and wt2hbm have an answer to every write before they commit.
+  hbm0923_clock_gate u_hbm_write_gate (.clk_i, .rst_ni, .enable_i(busy[IxAtt] || busy[IxAux]), .clk_o(hbm_write_clk));
+
   hbm0923_hbm_hub #(.Ports(HbmPorts)) u_hbm_hub (
     .clk_i,
+    .write_clk_i (hbm_write_clk),
     .rst_ni,
     .mvm_ahead_i (!oldest[IxMvm] && !oldest[IxMvmNext]),
     .mvm_req_i   (mvm_hbm_req),
@@ -211,7 +251,7 @@ module hbm0923_top
     .DdrMegabytes(DdrMegabytes),
     .HbmMegabytes(HbmMegabytes)
   ) u_mvm (
-    .clk_i,
+    .clk_i                (mvm_clk),
     .rst_ni,
     .start_i              ({start[IxMvmNext], start[IxMvm]}),
     .mode_i               (unit_mode),
@@ -244,7 +284,7 @@ module hbm0923_top
     .SfuInterval(SfuInterval),
     .DdrMegabytes(DdrMegabytes)
   ) u_sfu (
-    .clk_i,
+    .clk_i                (sfu_clk),
     .rst_ni,
     .start_i              (start[IxSfu]),
     .mode_i               (unit_mode),
@@ -280,7 +320,7 @@ module hbm0923_top
     .HbmMegabytes(HbmMegabytes),
     .PortFifoDepth(PortFifoDepth)
   ) u_attention (
-    .clk_i,
+    .clk_i                (attention_clk),
     .rst_ni,
     .start_i              (start[IxAtt]),
     .mode_i               (unit_mode),
@@ -314,7 +354,7 @@ module hbm0923_top
     .SfuInterval(SfuInterval),
     .DdrMegabytes(DdrMegabytes)
   ) u_elementwise (
-    .clk_i,
+    .clk_i                (elementwise_clk),
     .rst_ni,
     .start_i              (start[IxElt]),
     .mode_i               (unit_mode),

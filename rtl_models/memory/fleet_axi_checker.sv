@@ -213,9 +213,11 @@ module fleet_axi_checker #(
 
   always_ff @(posedge clk_i) begin
     // A design with a synchronous reset has had an edge for it.
-    if (reset_q == 2'd2 && (arvalid | rvalid | awvalid | wvalid | bvalid)) begin
-      violated($sformatf("valid is high in reset (ar %b, r %b, aw %b, w %b, b %b)", arvalid, rvalid, awvalid, wvalid,
-                         bvalid));
+    if (reset_q == 2'd2) begin
+      if (arvalid | rvalid | awvalid | wvalid | bvalid) begin
+        violated($sformatf("valid is high in reset (ar %b, r %b, aw %b, w %b, b %b)", arvalid, rvalid, awvalid, wvalid,
+                           bvalid));
+      end
     end
     if (!rst_ni) begin
       if (reset_q != 2'd2) reset_q <= reset_q + 2'd1;

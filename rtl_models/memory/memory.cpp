@@ -110,10 +110,6 @@ inline uint64_t field(const svBitVecVal* words, uint32_t index, uint32_t width) 
     return value & ((1ull << width) - 1);
 }
 
-inline void set_bit(uint64_t& mask, uint32_t bit, bool value) {
-    mask = (mask & ~(1ull << bit)) | (static_cast<uint64_t>(value) << bit);
-}
-
 }  // namespace
 
 extern "C" {
@@ -172,7 +168,10 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
     bool moved = false, hbm_data = false;
     m.ddr().new_data = false;
     // A port that is silent on both sides keeps its outputs and costs nothing.
-    for (uint64_t active = arvalid | awvalid | wvalid | m.busy; active != 0; active &= active - 1) {
+    const uint64_t moving = arvalid | awvalid | wvalid | m.busy;
+    Memory::Masks now{};  // of the ports that move
+    uint64_t busy = 0;
+    for (uint64_t active = moving; active != 0; active &= active - 1) {
         const uint32_t p = static_cast<uint32_t>(__builtin_ctzll(active));
         fleet::Port& port = m.port(p);
         fleet::PortInput& in = m.inputs[p];
@@ -183,16 +182,26 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
         in.bready = bready >> p & 1;
         moved |= port.cycle(cycle, in);
         hbm_data |= port.new_data && p != ddr;
-        set_bit(m.masks.arready, p, port.arready);
-        set_bit(m.masks.rvalid, p, port.rvalid);
-        set_bit(m.masks.rlast, p, port.rlast);
-        set_bit(m.masks.rerror, p, port.rerror);
-        set_bit(m.masks.awready, p, port.awready);
-        set_bit(m.masks.wready, p, port.wready);
-        set_bit(m.masks.bvalid, p, port.bvalid);
-        set_bit(m.masks.berror, p, port.berror);
-        set_bit(m.busy, p, port.busy());
+        now.arready |= static_cast<uint64_t>(port.arready) << p;
+        now.rvalid |= static_cast<uint64_t>(port.rvalid) << p;
+        now.rlast |= static_cast<uint64_t>(port.rlast) << p;
+        now.rerror |= static_cast<uint64_t>(port.rerror) << p;
+        now.awready |= static_cast<uint64_t>(port.awready) << p;
+        now.wready |= static_cast<uint64_t>(port.wready) << p;
+        now.bvalid |= static_cast<uint64_t>(port.bvalid) << p;
+        now.berror |= static_cast<uint64_t>(port.berror) << p;
+        busy |= static_cast<uint64_t>(port.busy()) << p;
     }
+    const auto put = [moving](uint64_t& mask, uint64_t bits) { mask = (mask & ~moving) | bits; };
+    put(m.masks.arready, now.arready);
+    put(m.masks.rvalid, now.rvalid);
+    put(m.masks.rlast, now.rlast);
+    put(m.masks.rerror, now.rerror);
+    put(m.masks.awready, now.awready);
+    put(m.masks.wready, now.wready);
+    put(m.masks.bvalid, now.bvalid);
+    put(m.masks.berror, now.berror);
+    put(m.busy, busy);
     *arready = m.masks.arready;
     *rvalid = m.masks.rvalid;
     *rlast = m.masks.rlast;

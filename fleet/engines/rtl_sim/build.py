@@ -11,8 +11,8 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -22,6 +22,8 @@ from fleet.engines.rtl_sim.arrays import Keeper, check, keepers, list_variables,
 from fleet.engines.rtl_sim.cache import is_plain
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
+from fleet.engines.rtl_sim.modes.profile import counting, find_profile, not_taken, profiled, training
+from fleet.engines.rtl_sim.modes.recipe import BuildMode, BuildRecipe, build_mode, recipe_of
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
 from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain, rtl_models
@@ -58,7 +60,7 @@ _MAINS: dict[Flavour, str] = {
 
 _VERILATOR = [
     "--cc", "--exe", "--prefix", "Vtop", "--top-module", "fleet_tb", "-O3", "--x-assign", "fast", "--x-initial", "unique",
-    "--no-timing", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats",
+    "--no-timing", "--timescale", "1ns/1ps", "-Wno-fatal", "--quiet-stats",
 ]  # fmt: skip
 _COCOTB = ["--vpi", "--public-depth", "1"]
 _COVERAGE = ["--coverage-line", "--coverage-toggle", "--coverage-user"]
@@ -66,7 +68,6 @@ _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
 _GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
 _PUBLIC = "src/fleet_arrays.vlt"
-_MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
 
 HOST_ARGUMENTS = "host.args"
@@ -219,8 +220,8 @@ def wave_options(tools: SimulatorTools) -> list[str]:
     return ["--trace-fst" if probe.returncode == 0 else "--trace-vcd", "--trace-structs"]
 
 
-def _options(flavour: Flavour, tools: SimulatorTools) -> list[str]:
-    options = [*_VERILATOR, "-CFLAGS", _CFLAGS]
+def _options(flavour: Flavour, recipe: BuildRecipe, tools: SimulatorTools) -> list[str]:
+    options = [*_VERILATOR, *recipe.verilator, "-CFLAGS", _CFLAGS]
     if flavour in {"burst", "waves", "coverage"}:
         options += _COCOTB
     if flavour == "profile":
@@ -232,12 +233,15 @@ def _options(flavour: Flavour, tools: SimulatorTools) -> list[str]:
     return options
 
 
-def _key(design: Design, flavour: Flavour, tools: SimulatorTools, files: Iterable[tuple[str, bytes]], options: list[str]) -> str:
+def _key(
+    design: Design, flavour: Flavour, recipe: BuildRecipe, tools: SimulatorTools, files: Iterable[tuple[str, bytes]],
+    options: list[str],
+) -> str:  # fmt: skip
     """SHA-256 of everything that the executable depends on."""
     digest = hashlib.sha256()
-    versions = [tools.verilator_version, tools.compiler_version, platform.machine(), version("cocotb"), flavour]
+    versions = [tools.verilator_version, platform.machine(), version("cocotb"), flavour]
     versions += [design.host.version, *design.host.arguments] if design.host else []
-    digest.update(json.dumps([versions, options, _MAKE, [str(d) for d in range(len(design.include_dirs))]]).encode())
+    digest.update(json.dumps([versions, options, recipe.state, [str(d) for d in range(len(design.include_dirs))]]).encode())
     for name, content in files:
         digest.update(f"\0{name}\0{len(content)}\0".encode())
         digest.update(content)
@@ -273,25 +277,66 @@ def built(executable: Path) -> Built:
         ) from error
 
 
-def build(design: Design, flavour: Flavour = "burst", progress: Progress | None = None) -> Path:
+def build(design: Design, flavour: Flavour = "burst", progress: Progress | None = None, *, mode: BuildMode | None = None) -> Path:
     """Returns the executable, built now or taken from the cache.
 
     What is in the cache is held to the manifest of its build; what differs is built again, and a notice says so. An interrupted
-    build goes on where it was. Safe against other processes that build the same. Raises SetupError (tools, disk), DeviceError (what
-    is asked for, a variable of `keepers` that the design does not have), BuildError (the hardware does not compile:
-    the first errors with their places, and where the whole log is).
+    build goes on where it was. Safe against other processes that build the same. mode: None for what `FLEET_RTL_BUILD` says.
+
+    Raises SetupError (tools, disk), DeviceError (what is asked for, a variable of `keepers` that the design does not have),
+    BuildError (the hardware does not compile: the first errors with their places, and where the whole log is).
     """
-    executable = _build(design, flavour, progress)
+    plan = _with_profile(_planned(design, flavour, build_mode(mode)), design, flavour)
+    executable = _build(plan, design, flavour, progress)
     if design.keepers:
         check(design.keepers, variables(executable), design.dut.top)
     return executable
 
 
-def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
+@contextlib.contextmanager
+def train(design: Design, flavour: Flavour = "burst", progress: Progress | None = None) -> Generator[Path]:
+    """Build an executable that counts; what runs on it in the block becomes the profile of this design's fast builds.
+
+    Every process of it must end by itself. Raises as `build`, and SetupError if nothing was counted or the compiler is not g++.
+    """
+    with training(_planned(design, flavour, "fast").key) as counts:
+        yield _build(_planned(design, flavour, "fast", counts=counts), design, flavour, progress)
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """A build before it is made: its tools, its input files, names of the sources, options of Verilator, recipe and key."""
+
+    tools: SimulatorTools
+    files: list[tuple[str, bytes]]
+    verilog: list[str]
+    cpp: list[str]
+    options: list[str]
+    recipe: BuildRecipe
+    key: str
+
+
+def _planned(design: Design, flavour: Flavour, mode: BuildMode, *, counts: Path | None = None) -> _Planned:
     tools = find_toolchain()
     files, verilog, cpp = _gather(design, flavour)
-    options = _options(flavour, tools)
-    key = _key(design, flavour, tools, files, options)
+    recipe = recipe_of("checked" if flavour == "coverage" else mode, tools)  # it counts assertions
+    options = _options(flavour, recipe, tools)
+    if counts is not None:
+        recipe = counting(recipe, counts)
+    return _Planned(tools, files, verilog, cpp, options, recipe, _key(design, flavour, recipe, tools, files, options))
+
+
+def _with_profile(plan: _Planned, design: Design, flavour: Flavour) -> _Planned:
+    """The same by the profile of its key, if there is one."""
+    counts = find_profile(plan.key) if plan.recipe.mode == "fast" else None
+    if counts is None:
+        return plan
+    recipe = profiled(plan.recipe, counts)
+    return replace(plan, recipe=recipe, key=_key(design, flavour, recipe, plan.tools, plan.files, plan.options))
+
+
+def _build(plan: _Planned, design: Design, flavour: Flavour, progress: Progress | None) -> Path:
+    tools, options, recipe = plan.tools, plan.options, plan.recipe
     tell = progress or _silent
 
     def make(part: Path) -> Mapping[str, object]:
@@ -300,7 +345,8 @@ def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
             tell(0.0, f"preparing {design.dut.top} for {design.host.name}")
             design.host.prepare(lambda words: _step([*words], part, dict(os.environ), design, lambda _: None))
             (part / HOST_ARGUMENTS).write_text("\n".join(design.host.arguments), encoding="utf-8")
-        whole = _compile(design, part, verilog, cpp, options, tools, _with_history(tell, part.parent, design, flavour))
+        told = _with_history(tell, part.parent, design, flavour, recipe.mode)
+        whole = _compile(design, part, plan, told)
         seconds = time.monotonic() - begun if whole else None
         shutil.move(part / "obj" / EXECUTABLE, part / EXECUTABLE)
         if design.keepers:
@@ -311,20 +357,21 @@ def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
                 shutil.move(path, part / "cpp" / path.name)
         return {
             "seconds": seconds, "top": design.dut.top, "parameters": dict(design.dut.parameters), "flavour": flavour,
-            "options": options, "verilator": tools.verilator_version, "compiler": tools.compiler_version,
+            "mode": recipe.mode, "options": options, "make": recipe.make, "verilator": tools.verilator_version,
+            "compiler": recipe.compiler, "processor": recipe.processor, "profile": recipe.profile,
         }  # fmt: skip
 
-    return kept_build(key, files, make, lambda: tell(0.0, "waiting for another run that builds the same simulation"))
+    return kept_build(plan.key, plan.files, make, lambda: tell(0.0, "waiting for another run that builds the same simulation"))
 
 
-def _with_history(tell: Progress, folder: Path, design: Design, flavour: Flavour) -> Progress:
+def _with_history(tell: Progress, folder: Path, design: Design, flavour: Flavour, mode: BuildMode) -> Progress:
     """Add the seconds that the newest whole build of the same top and parameters took in this cache, if there is one."""
     found: list[tuple[float, float]] = []
     for path in folder.glob("*/info.json"):
         with contextlib.suppress(OSError, ValueError):
             info = json.loads(path.read_text(encoding="utf-8"))
-            same = (info["top"], info["parameters"], info["flavour"]) == (design.dut.top, dict(design.dut.parameters), flavour)
-            if same and info.get("seconds"):
+            wanted = (design.dut.top, dict(design.dut.parameters), flavour, mode)
+            if (info["top"], info["parameters"], info["flavour"], info.get("mode", "checked")) == wanted and info.get("seconds"):
                 found.append((path.stat().st_mtime, info["seconds"]))
     if not found:
         return tell
@@ -352,12 +399,11 @@ def _link(path: Path, name: str, folder: Path) -> Path:
     return link
 
 
-def _compile(
-    design: Design, folder: Path, verilog: list[str], cpp: list[str], options: list[str], tools: SimulatorTools, tell: Progress
-) -> bool:
+def _compile(design: Design, folder: Path, plan: _Planned, tell: Progress) -> bool:
     """False for a build that continued an interrupted one."""
     import cocotb_tools.config
 
+    tools, options, recipe = plan.tools, plan.options, plan.recipe
     environment = dict(os.environ)
     for name in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL"):
         environment.pop(name, None)
@@ -376,7 +422,7 @@ def _compile(
         # Found at run time through LD_LIBRARY_PATH: the executable outlives the environment that built it.
         command += ["-LDFLAGS", f"-L{libs} -lcocotbvpi_verilator -lgpi"]
     top = design.dut.top
-    command += [*verilog, *cpp]
+    command += [*plan.verilog, *plan.cpp]
     continued = goes_on(folder, command)
     if continued:
         tell(0.1, f"going on with the build of {top}")
@@ -384,14 +430,20 @@ def _compile(
         tell(0.0, f"verilating {top}")
         _step(command, folder, environment, design, lambda _: tell(0.05, f"verilating {top}"))
         mark_verilated(folder, command)
-    make = [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *_MAKE]
+    make = [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *recipe.make]
     tell(0.1, f"compiling {top}")
 
     def run(command: Sequence[str], count: int) -> None:
         told = f"compiling {top}"
         _step([*command], folder, environment, design, lambda done: tell(0.1 + 0.9 * min(1.0, done / count), told))
 
-    make_sharing(folder.parent / "objects", make, folder / "obj", environment, tools.compiler_version, run)
+    make_sharing(folder.parent / "objects", make, folder / "obj", environment, recipe.makes, run)
+    if recipe.profile and (missed := not_taken((folder / "build.log").read_text(encoding="utf-8", errors="replace"))):
+        raise BuildError(
+            f"the compiler did not take the profile of {len(missed)} files, {Path(missed[0]).name} first",
+            where=top,
+            hint="make it again: fleet build --pgo",
+        )
     tell(1.0, f"built {top}")
     return not continued
 

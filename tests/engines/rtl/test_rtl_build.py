@@ -19,7 +19,9 @@ from fleet.engines.rtl_sim.build import BuildError, Design, build, wave_suffix
 from fleet.engines.rtl_sim.cache import cache_folder, locked
 from fleet.engines.rtl_sim.dut import Dut
 from fleet.engines.rtl_sim.job import JobScript
+from fleet.engines.rtl_sim.modes.recipe import BuildRecipe
 from fleet.engines.rtl_sim.process import Simulation
+from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.errors import DeviceError, SetupError
 
 HOLD = """\
@@ -62,7 +64,8 @@ def test_everything_that_matters_makes_another_build(executable: Path, monkeypat
     ):
         with pytest.raises(_Asked):
             build(design)
-    for attribute, value in (("_MAKE", ["OPT_FAST=-O0"]), ("_CFLAGS", "-DX"), ("_COCOTB", ["--vpi"])):
+    recipe = BuildRecipe("checked", ("--assert",), ("OPT_FAST=-O0",), find_toolchain().compiler_version)
+    for attribute, value in (("recipe_of", lambda *_: recipe), ("_CFLAGS", "-DX"), ("_COCOTB", ["--vpi"])):
         with monkeypatch.context() as m:
             m.setattr(building, attribute, value)
             with pytest.raises(_Asked):
@@ -117,7 +120,7 @@ def test_what_a_build_took_before_is_told_and_nothing_else(tmp_path: Path) -> No
     told: list[str] = []
 
     def words() -> str:
-        building._with_history(lambda _, text: told.append(text), tmp_path, design, "burst")(0.1, "compiling top")
+        building._with_history(lambda _, text: told.append(text), tmp_path, design, "burst", "checked")(0.1, "compiling top")
         return told[-1]
 
     def store(name: str, seconds: float | None, age: int, **other: object) -> None:
@@ -141,7 +144,8 @@ def test_what_a_build_took_before_is_told_and_nothing_else(tmp_path: Path) -> No
 def test_an_interrupted_build_goes_on_and_an_edit_compiles_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once more than half of it was compiled, and again when a killed process left halves of files."""
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(building, "_MAKE", ["OPT_FAST=-O0", "OPT_GLOBAL=-O0", "OPT_SLOW=-O0"])  # nothing is simulated
+    plain = ("OPT_FAST=-O0", "OPT_GLOBAL=-O0", "OPT_SLOW=-O0")  # nothing is simulated
+    monkeypatch.setattr(building, "recipe_of", lambda *_: BuildRecipe("edit", (), plain, find_toolchain().compiler_version))
     rtl = tmp_path / "cache" / "rtl"
 
     def interrupt(fraction: float, words: str) -> None:

@@ -1,0 +1,1 @@
+"""Build modes of simulations, and the profiles of fast ones."""

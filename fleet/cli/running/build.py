@@ -23,8 +23,8 @@ _PROGRAMS = 4
 _EPILOG = """\b
 Examples:
   fleet build hbm_small
-  fleet build hbm0923 --mode fast --pgo
-  FLEET_RTL_BUILD=fast fleet generate --shape llama2-7b --engines iss,rtl --device hbm0923 --tokens 1
+  fleet build hbm_small --mode fast --pgo
+  FLEET_RTL_BUILD=fast fleet cosim model.onnx --engines iss,rtl --device hbm_small
 
 \b
 checked  the RTL with its assertions; what runs take if FLEET_RTL_BUILD says nothing

@@ -346,14 +346,11 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Register the gatherer in the main process and a recorder in every process; simulations stay between runs."""
+    """Register the gatherer in the main process and a recorder in every process."""
     config = session.config
     home = home_of(config.args, config.rootpath)
     if home is None:
         return
-    from fleet.engines.legs.warm import keep_warm
-
-    keep_warm()
     gatherer = Gatherer(config.rootpath, home, config.invocation_params.args)
     if hasattr(config, "workerinput"):
         told: dict[str, Any] = config.workerinput  # pyright: ignore[reportAttributeAccessIssue]  # xdist's
@@ -429,10 +426,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """End simulations and pass the records on."""
     config = session.config
     close_runners(config)
-    if home_of(config.args, config.rootpath) is not None:
-        from fleet.engines.legs.warm import end_warm
-
-        end_warm()
     gatherer = config.stash.get(GATHERER, None)
     if gatherer is None or config.option.collectonly:
         return

@@ -57,5 +57,7 @@ def gpu_tensor(value: Any, where: str) -> GpuTensor | None:
     try:
         dtype = np.dtype(name)
     except TypeError:
-        raise ModelError(f"a tensor of dtype {name}", where=where, hint="cast it to a dtype of NumPy") from None
+        dtype = None
+    if dtype is None or dtype.kind == "V":  # ml_dtypes, once imported, teaches NumPy "bfloat16"
+        raise ModelError(f"a tensor of dtype {name}", where=where, hint="cast it to a dtype of NumPy")
     return GpuTensor(value, tuple(int(n) for n in value.shape), dtype, int(number))

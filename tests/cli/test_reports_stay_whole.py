@@ -128,7 +128,7 @@ process.Simulation._reply = interrupted
 AT_BUILD = """
 import os, signal
 from fleet.engines.rtl_sim import build
-def compile(design, folder, verilog, cpp, options, tools, tell):
+def compile(design, folder, plan, tell):
     command = ["sh", "-c", "sleep {seconds} & sleep {seconds}"]
     build._step(command, folder, dict(os.environ), design, lambda _: os.kill(os.getpid(), signal.{name}))
 build._compile = compile
@@ -248,7 +248,7 @@ def test_signals_that_are_ignored_at_the_start(report: Path, fleet: Fleet, name:
 SLOW_BUILD = """
 import os, pathlib, shutil, time
 from fleet.engines.rtl_sim import build
-def compile(design, folder, verilog, cpp, options, tools, tell):
+def compile(design, folder, plan, tell):
     with open({log!r}, "a") as f:
         f.write("built\\n")
     time.sleep(2)

@@ -94,7 +94,7 @@ def test_what_drawn_weights_cannot_give_is_refused() -> None:
     with pytest.raises(FleetError, match="drawn have no text to be measured on"):
         generate(shape(), replace(request, perplexity=4))
     large = load_shape("qwen2-7b", group=64, seed=0)
-    with pytest.raises(FleetError, match="weights in float32, which vm and riscv need"):
+    with pytest.raises(FleetError, match="weights in float32, which vm, riscv and cvm need"):
         generate(large, replace(request, engines=("vm", "iss"), device="hbm0923"))
     with pytest.raises(ModelError, match="known: smollm2-135m, llama2-7b"):
         load_shape("llama3", group=64, seed=0)

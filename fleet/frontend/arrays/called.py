@@ -39,8 +39,8 @@ from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import DTYPES
 
 ARRAYS_ALONE: Mapping[str, int] = {
-    **dict.fromkeys(("dsplit", "fill_diagonal", "hsplit", "rollaxis", "split", "tril_indices_from", "triu_indices_from"), 1),
-    **dict.fromkeys(("unstack", "vsplit"), 1), "put_along_axis": 2, "take_along_axis": 2,
+    **dict.fromkeys(("diag_indices_from", "dsplit", "fill_diagonal", "hsplit", "rollaxis", "split", "tril_indices_from"), 1),
+    **dict.fromkeys(("triu_indices_from", "unstack", "vsplit"), 1), "put_along_axis": 2, "take_along_axis": 2,
 }  # fmt: skip
 """Functions of NumPy that ask their first arguments for attributes of an array, so that no number and no list takes its place."""
 _INSTEAD = frozenset({"F208", "F302", "F401", "F404", "F405", "F501", "F506"})

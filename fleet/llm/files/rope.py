@@ -50,6 +50,8 @@ def scaled(parameters: _Parameters, base: float, rotary: int, context: int, *, n
     if kind == "yarn" and parameters.get("original_max_position_embeddings") is None:
         number("factor")
     original = int(number("original_max_position_embeddings", context))
+    if original < 1:
+        raise ModelError(f"{name}.original_max_position_embeddings is below 1, expected a number of positions")
     match kind:
         case "linear":
             return Rope(tuple(f / number("factor") for f in plain)), context

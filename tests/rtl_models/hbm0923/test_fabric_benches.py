@@ -42,7 +42,8 @@ def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None
             assert text.count(change[1]) >= 1, f"{path.name} has no {change[1]!r}"
             text = text.replace(change[1], change[2])
         (folder / path.name).write_text(text)
-    (folder / "flat.sv").write_text(flattened((folder / f"{bench.top}.sv").read_text()))
+    flat = flattened((folder / f"{bench.top}.sv").read_text())
+    (folder / "flat.sv").write_text(flat.replace(".write_clk_i(write_clk_i)", ".write_clk_i(clk_i)"))  # gates are the top's
     for name in ("bench.h", bench.main):
         shutil.copy(HERE / name, folder / name)
     arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", f"flat_{bench.top}"]

@@ -43,7 +43,9 @@ def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None
             text = text.replace(change[1], change[2])
         (folder / path.name).write_text(text)
     flat = flattened((folder / f"{bench.top}.sv").read_text())
-    (folder / "flat.sv").write_text(flat.replace(".write_clk_i(write_clk_i)", ".write_clk_i(clk_i)"))  # gates are the top's
+    if "write_clk_i" in flat:  # the top gates it
+        flat = flat.replace("(.*);", "(.write_clk_i(clk_i), .*);")
+    (folder / "flat.sv").write_text(flat)
     for name in ("bench.h", bench.main):
         shutil.copy(HERE / name, folder / name)
     arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", f"flat_{bench.top}"]

@@ -26,7 +26,9 @@ def _engine(evidence: str) -> tuple[Edit, ...]:
     """The engine hands on what iss computed, with cycles that it made up."""
     return (
         Edit(
-            "fleet/engines/rtl.py", "return run_accel(program, inputs, options, RtlBackend())", _INVENTED.format(evidence=evidence)
+            "fleet/engines/rtl.py",
+            "return run_accel(program, inputs, options, RtlBackend(simulator=self._simulator))",
+            _INVENTED.format(evidence=evidence),
         ),
     )
 

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from fleet.errors import ModelError
 from fleet.ir.dialect import FLEET
-from fleet.ir.text_lines import LineParser
+from fleet.ir.parsing.text_lines import LineParser
 
 
 def print_ir(module: ModuleOp) -> str:

@@ -18,8 +18,8 @@ from xdsl.utils.exceptions import ParseError
 from fleet.frontend.source import load
 from fleet.ir.accel.dialect import accel
 from fleet.ir.dialect import FLEET
+from fleet.ir.parsing.text_lines import LineParser
 from fleet.ir.text import check_strings, print_ir
-from fleet.ir.text_lines import LineParser
 
 TEXTS = Path(__file__).parents[1] / "transforms" / "texts"
 LOOPS = """import numpy as np

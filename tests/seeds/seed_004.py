@@ -260,12 +260,7 @@ HARDWARE = Group(
         works("4096x4096 against 10,780 cycles", "python benchmarks/mvm_cycles.py"),
         works("block 102,736", "pytest sim/transformer_block/test_block.py::test_blocks_follow_each_other"),
         works("structured sparsity 1/2, 1/4, 1/8", f"{_CASE} --engines vm,iss --device hbm_small_sparse --sparse 4", "PASS"),
-        missing(
-            "GLM-6B sparse 85.8 token/s",
-            "fleet generate --shape chatglm2-6b --device hbm0923_sparse --sparse 4",
-            "--sparse",
-            "a language model has no choice of sparse layers yet",
-        ),
+        works("GLM-6B sparse 85.8 token/s", "python benchmarks/sparse_models.py"),
         works("aarch64 host target", "fleet run --engines aarch64 examples/add_sample.py", "43"),
         works("three ways in one command + plots", f"{_CASE} --engines vm,iss,riscv --device hbm_small --report out", "PASS"),
         works(

@@ -9,7 +9,6 @@ import pytest
 
 from fleet.isa.registry import find_device
 from fleet.llm.contestants import GenerateRequest, generate
-from fleet.llm.figures import stored_bits
 from fleet.llm.load import load_shape
 from fleet.llm.models import ModelOptions
 from fleet.llm.quantisation import Quantisation
@@ -30,7 +29,7 @@ def test_one_token(tmp_path: Path, name: str, within: float) -> None:
     )  # fmt: skip
     loaded = load_shape(name, group=64, seed=0)
     config, ports = loaded.weights.config, find_device("hbm0923")[1].parameters["HbmPorts"]
-    limit = stored_bits(config, 64, ()) / (256 * ports)  # cycles in which the ports deliver all weights and scales once
+    limit = Quantisation(64).stored_bits(config) / (256 * ports)  # cycles in which the ports deliver all weights and scales once
     result = generate(loaded, request)
     assert result.verdict == "pass"
     (bits,) = [c for c in result.comparisons if c.kind == "bits"]

@@ -87,6 +87,18 @@ try:
 except AssertionError as e:
     print(e)
 """,
+    "message of an assertion": """
+said = []
+def note(x):
+    said.append(x)
+    return f'note {x}'
+assert 2 > 1, note('holds')
+try:
+    assert 1 > 2, note('fails')
+except AssertionError as e:
+    print(e, e.args)
+print(said)
+""",
     "raise": """
 try:
     raise ValueError('a', 2)

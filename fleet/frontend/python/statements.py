@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.truths import any_of, check, condition, negated
-from fleet.frontend.python import assignment, expressions, imports
+from fleet.frontend.python import assignment, imports, raising
 from fleet.frontend.python.assignment import assign
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import definitions, objects
@@ -262,14 +261,14 @@ def _only_raises(way: Sequence[ast.stmt]) -> bool:
 
 def _guard(ev: Evaluator, node: ast.If, flag: SSAValue, ways: Sequence[Sequence[ast.stmt]]) -> Flow:
     """An `if` whose one branch raises becomes a check; its other branch and what follows are not conditional."""
-    raising, other = ways if _only_raises(ways[0]) else reversed(ways)
-    raises = flag if raising is ways[0] else negated(ev, node, flag)
-    if len(raising) > 1:
-        decide(ev, node, raises, [lambda: block(ev, raising), lambda: _END])
+    thrown, other = ways if _only_raises(ways[0]) else reversed(ways)
+    raises = flag if thrown is ways[0] else negated(ev, node, flag)
+    if len(thrown) > 1:
+        decide(ev, node, raises, [lambda: block(ev, thrown), lambda: _END])
     else:
-        (statement,) = raising
+        (statement,) = thrown
         assert isinstance(statement, ast.Raise)
-        check(ev, statement, negated(ev, node, raises), f"the source raises {_said(ev, statement)}")
+        check(ev, statement, negated(ev, node, raises), f"the source raises {raising.said(ev, statement)}")
     return block(ev, other)
 
 
@@ -425,50 +424,6 @@ def _return(ev: Evaluator, node: ast.Return) -> Flow:
     return Flow("return", node, None if node.value is None else ev.expression(node.value))
 
 
-def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
-    holds = condition(ev, node.test, ev.expression(node.test))
-    if holds is True:
-        return _END
-    said = "" if node.msg is None else f": {_text(node.msg, lambda m: expressions.shown(ev, ev.expression(m)))}"
-    if holds is False and (not ev.inside or exceptions.catchable(ev)):
-        args = [] if node.msg is None or not ev.catching else [ev.expression(node.msg)]
-        exceptions.throw(ev, "F702", node, f"the assertion is false{said}", exceptions.made(ev, "AssertionError", *args))
-    check(ev, node, holds, f"the source raises AssertionError{said}")
-    return Flow("raise") if holds is False else _END
-
-
-def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
-    exiting = isinstance(node.exc, ast.Call | ast.Name) and ast.unparse(node.exc).startswith("SystemExit")
-    if exceptions.catchable(ev) or (exiting and not ev.inside):
-        exceptions.raised(ev, node, partial(_said_of, ev, node))
-    if not ev.inside:
-        ev.fail("F701", node, f"the source raises {_said(ev, node)}")
-    check(ev, node, False, f"the source raises {_said(ev, node)}")
-    return Flow("raise")
-
-
-def _said(ev: Evaluator, node: ast.Raise) -> str:
-    """Return the exception that is raised."""
-    return ("" if node.exc is None else _text(node.exc, lambda e: expressions.exception(ev, e))) or "an exception"
-
-
-def _said_of(ev: Evaluator, node: ast.Raise, value: ObjectInstance) -> str:
-    """The same of an exception that is made: its expression is read once, as Python reads it."""
-    args = value.attributes.get("args", ())
-    if node.exc is None or not isinstance(args, tuple):
-        return value.kind.name
-    shown = _text(node.exc, lambda _: ", ".join(expressions.shown(ev, a) for a in args))
-    return f"{value.kind.name}: {shown}" if shown else value.kind.name
-
-
-def _text(node: ast.expr, read: Callable[[ast.expr], str]) -> str:
-    """The exception's message, or its source text if the message cannot be computed here."""
-    try:
-        return read(node)
-    except SourceError:
-        return ast.unparse(node)
-
-
 def _expression(ev: Evaluator, node: ast.Expr) -> None:
     if not isinstance(node.value, ast.Constant):
         ev.expression(node.value)
@@ -496,8 +451,8 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
     ast.Return: _return,
     ast.Break: lambda _ev, _node: Flow("break"),
     ast.Continue: lambda _ev, _node: Flow("continue"),
-    ast.Assert: _assert,
-    ast.Raise: _raise,
+    ast.Assert: raising.assert_,
+    ast.Raise: raising.raise_,
     ast.Expr: _expression,
     ast.Pass: _nothing,
     ast.Global: _nothing,

@@ -11,7 +11,17 @@ from fleet.errors import ModelError, SourceError
 from fleet.frontend.interpreter import run
 
 PARSER = "import argparse\np = argparse.ArgumentParser(description='x')\n"
+EXCLUSIVE = f"""{PARSER}
+g = p.add_mutually_exclusive_group()
+g.add_argument("--fast", action="store_true")
+g.add_argument("--slow", action="store_true")
+h = p.add_mutually_exclusive_group()
+h.add_argument("--high", type=int, default=3)
+"""
 LINES = {
+    "argparse of exclusive groups": f"""{EXCLUSIVE}
+print(vars(p.parse_args([])), vars(p.parse_args(["--slow", "--high", "4"])))
+""",
     "argparse": """
 import argparse
 p = argparse.ArgumentParser(description='x')
@@ -457,6 +467,8 @@ def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
     [
         ("import random\nprint(random.random())", "F507"),
         (PARSER + "p.add_argument('file')\nprint(p.parse_args().file)", "F506"),
+        (PARSER + "g = p.add_mutually_exclusive_group(required=True)\ng.add_argument('-a')\nprint(p.parse_args().a)", "F506"),
+        (EXCLUSIVE + "print(p.parse_args(['--fast', '--slow']).fast)", "F506"),
         ("import re\nprint(re.findall(r'(a+)+b', 'aaa'))", "F607"),
         ("np.testing.assert_allclose(np.ones(2), [1, 2])", "F702"),
         ("print(np.loadtxt('data.csv'))", "F703"),

@@ -6,7 +6,7 @@ import argparse
 import ast
 import contextlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from fleet.errors import SourceError
@@ -19,6 +19,8 @@ _PARSER = "argparse.ArgumentParser"
 _OPTIONS = frozenset({"action", "nargs", "const", "default", "type", "choices", "required", "help", "metavar", "dest"})
 _TYPES: Mapping[str, type] = {"builtins.int": int, "builtins.float": float, "builtins.str": str, "builtins.bool": bool}
 _CALLS = "argparse.ArgumentParser.calls"
+_EXCLUDING = "argparse.ArgumentParser.excluding"
+_METHODS = ("add_argument", "parse_args", "set_defaults", "add_argument_group", "add_mutually_exclusive_group")
 
 
 class _Refused(argparse.ArgumentParser):
@@ -30,11 +32,15 @@ class _Refused(argparse.ArgumentParser):
 
 
 def _made(_ev: Evaluator, _node: ast.Call, _args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
-    parser = ObjectInstance(Class("ArgumentParser"))
-    parser.attributes[_CALLS] = List([])
-    for name in ("add_argument", "parse_args", "set_defaults", "add_argument_group", "add_mutually_exclusive_group"):
-        parser.attributes[name] = Partial(Library(f"{_PARSER}.{name}"), (parser,))
-    return parser
+    return _adding("ArgumentParser", List([]))
+
+
+def _adding(kind: str, calls: List, excluding: Value = None) -> ObjectInstance:
+    """A parser, or a group of its arguments. excluding: of a group that allows one argument, a list; empty if none must be."""
+    made = ObjectInstance(Class(kind), {_CALLS: calls, _EXCLUDING: excluding})
+    for name in _METHODS:
+        made.attributes[name] = Partial(Library(f"{_PARSER}.{name}"), (made,))
+    return made
 
 
 def _noted(parser: Value) -> List:
@@ -49,17 +55,23 @@ def _add(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping
     names = args[1:]
     if not all(isinstance(n, str) for n in names) or not names or keywords.keys() - _OPTIONS:
         ev.fail("F506", node, "add_argument with these arguments is not supported", f"known are {', '.join(sorted(_OPTIONS))}")
-    _noted(args[0]).items.append((tuple(names), List([(k, v) for k, v in keywords.items()])))
+    assert isinstance(args[0], ObjectInstance)
+    _noted(args[0]).items.append((tuple(names), List(list(keywords.items())), args[0].attributes[_EXCLUDING]))
     return None
 
 
 def _set_defaults(_ev: Evaluator, _node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    _noted(args[0]).items.append(((), List([(k, v) for k, v in keywords.items()])))
+    _noted(args[0]).items.append(((), List(list(keywords.items())), None))
     return None
 
 
 def _group(_ev: Evaluator, _node: ast.Call, args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
     return args[0]
+
+
+def _exclusive(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    required = "required" in keywords and bool(known(ev, node, keywords["required"], "required"))
+    return _adding("_MutuallyExclusiveGroup", _noted(args[0]), List([args[0]] if required else []))
 
 
 def _parse(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -68,12 +80,18 @@ def _parse(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappi
     words_given = [] if given is None else known(ev, node, given, "the arguments of parse_args")
     parser = _Refused(add_help=False)
     kept: dict[str, Value] = {}
+    groups: dict[int, Callable[..., object]] = {}  # identity of a group's note -> its `add_argument`
     for item in _noted(args[0]).items:
         assert isinstance(item, tuple)
-        names, options = item
+        names, options, excluding = item
         assert isinstance(names, tuple)
         assert isinstance(options, List)
-        _declare(ev, node, parser, names, {str(o[0]): o[1] for o in options.items if isinstance(o, tuple)}, kept)
+        add: Callable[..., object] = parser.add_argument if names else parser.set_defaults
+        if isinstance(excluding, List):
+            if id(excluding) not in groups:
+                groups[id(excluding)] = parser.add_mutually_exclusive_group(required=bool(excluding.items)).add_argument
+            add = groups[id(excluding)]
+        _declare(ev, node, add, names, {str(o[0]): o[1] for o in options.items if isinstance(o, tuple)}, kept)
     try:
         with contextlib.redirect_stderr(io.StringIO()):
             found = vars(parser.parse_args(words_given))
@@ -85,7 +103,7 @@ def _parse(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappi
 
 
 def _declare(
-    ev: Evaluator, node: ast.Call, parser: argparse.ArgumentParser, names: tuple[Value, ...], options: Mapping[str, Value],
+    ev: Evaluator, node: ast.Call, add: Callable[..., object], names: tuple[Value, ...], options: Mapping[str, Value],
     kept: dict[str, Value],
 ) -> None:  # fmt: skip
     """Tells `argparse` of one argument; kept: defaults that are no plain values, by what stands for them."""
@@ -106,10 +124,7 @@ def _declare(
         else:
             plain[key] = known(ev, node, value, f"add_argument's {key}")
     try:
-        if names:
-            parser.add_argument(*(str(n) for n in names), **plain)
-        else:
-            parser.set_defaults(**plain)
+        add(*(str(n) for n in names), **plain)
     except (ValueError, TypeError, argparse.ArgumentError) as error:
         ev.fail("F703", node, f"add_argument: {error}")
 
@@ -124,7 +139,7 @@ CALLS = {
     f"{_PARSER}.add_argument": _add,
     f"{_PARSER}.set_defaults": _set_defaults,
     f"{_PARSER}.add_argument_group": _group,
-    f"{_PARSER}.add_mutually_exclusive_group": _group,
+    f"{_PARSER}.add_mutually_exclusive_group": _exclusive,
     f"{_PARSER}.parse_args": _parse,
 }
 """Function -> what it does."""

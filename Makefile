@@ -43,7 +43,8 @@ sim: setup
 nightly: setup ## every case on every device, memory and seed; the RTL through Yosys
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
-	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/frontend/test_corpus.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ --nightly
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal tests -m nightly --nightly
 	@$(RUN)python scripts/yosys-check --if-installed
 	@$(RUN)python scripts/synthesis hbm_small --if-installed
 

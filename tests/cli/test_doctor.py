@@ -38,6 +38,7 @@ def test_what_is_missing(
 ) -> None:
     monkeypatch.setattr(doctor, "_mlir", lambda: doctor.DoctorFinding("mlir-opt-22", "22", True, "engine mlir"))
     monkeypatch.setattr(doctor, "_other_program", lambda name, of, *_: doctor.DoctorFinding(name, "1", True, of))
+    monkeypatch.setattr(doctor, "_tool", lambda name, of, *_, **__: doctor.DoctorFinding(name, "1", True, of))
     without(monkeypatch, gone)
     assert doctor.main() == code
     shown = capsys.readouterr().out

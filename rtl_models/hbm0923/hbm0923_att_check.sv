@@ -5,6 +5,7 @@ module hbm0923_att_check
   import hbm0923_att_pkg::*;
 #(
   parameter int unsigned Ports        = 32,
+  parameter int unsigned Queries      = 1,   // pairs of query head and token that K and V are read for at once
   parameter int unsigned MaxToken     = 2048,
   parameter int unsigned OnchipDepth  = 8192,
   parameter bit          ScaleFp20    = 1'b0,
@@ -24,7 +25,8 @@ module hbm0923_att_check
   output att_plan_t         plan_o,
   output hulls_t            hulls_o
 );
-  localparam int unsigned Log2Ports = $clog2(Ports);
+  localparam int unsigned Log2Ports   = $clog2(Ports);
+  localparam int unsigned Log2Queries = $clog2(Queries);
   localparam logic [43:0] DdrBytes  = 44'(DdrMegabytes) << 20;
   localparam logic [43:0] HbmBytes  = 44'(HbmMegabytes) << 20;
   localparam logic [43:0] HalfBytes = 44'(OnchipDepth) << 6;
@@ -213,10 +215,11 @@ module hbm0923_att_check
           b_q <= r_q.tokens;
         end
         4'd11: begin
-          plan_q.repeats <= product[19:0];
-          a_q            <= r_q.store ? r_q.last >> Log2Ports : r_q.heads;
-          b_q            <= r_q.store ? r_q.wt_line : r_q.tokens;
-          range_q        <= beyond(r_q.in_onchip, r_q.in_addr, in_end_q) || wt_end_q > HbmBytes;
+          plan_q.groups <= 20'((product[20:0] + 21'(Queries - 1)) >> Log2Queries);
+          plan_q.tail   <= 4'((product[3:0] - 4'd1) & 4'(Queries - 1)) + 4'd1;
+          a_q           <= r_q.last >> Log2Ports;
+          b_q           <= r_q.wt_line;
+          range_q       <= beyond(r_q.in_onchip, r_q.in_addr, in_end_q) || wt_end_q > HbmBytes;
           if (!r_q.store) begin
             if (beyond(r_q.out_onchip, r_q.out_addr, out_end_q)) range_q <= 1'b1;
             if (r_q.in_onchip == r_q.out_onchip && 44'(r_q.in_addr) < out_end_q && 44'(r_q.out_addr) < in_end_q) range_q <= 1'b1;
@@ -228,7 +231,6 @@ module hbm0923_att_check
           plan_q.keys          <= r_q.keys;
           plan_q.scale         <= r_q.scale;
           plan_q.tokens        <= r_q.tokens[15:0];
-          plan_q.pairs         <= product[19:0];
           plan_q.in_addr       <= {r_q.in_onchip, r_q.in_addr};
           plan_q.outer         <= r_q.heads[15:0];
           plan_q.outer_stride  <= r_q.in_line;
@@ -277,6 +279,9 @@ module hbm0923_att_check
 
   if (MaxToken > 4096 || MaxToken < 32 || 2 ** Log2Ports != Ports || Ports < 4 || Ports > 32) begin : gen_check
     $error("sizes beyond what the counters hold");
+  end
+  if (2 ** Log2Queries != Queries || Queries > 8) begin : gen_queries
+    $error("AttQueries must be 1, 2, 4 or 8");
   end
   if (HbmMegabytes > 256 || DdrMegabytes > 4096) begin : gen_memory
     $error("memories beyond what addresses reach");

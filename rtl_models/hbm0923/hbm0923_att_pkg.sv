@@ -1,6 +1,7 @@
 // Sizes, types and arithmetic shared by the modules of the attention unit.
 //
-// The unit takes a 256-bit beat (16 FP16 values) of every HBM port a cycle; two beats make the 32 lanes of a tree.
+// The unit takes a 256-bit beat (16 FP16 values) of every HBM port a cycle; two beats make the 32 lanes of a tree. A beat
+// of K or V meets the inputs of up to AttQueries pairs of query head and token, which together are a group.
 package hbm0923_att_pkg;
   import fp_pkg::*;
 
@@ -16,7 +17,6 @@ package hbm0923_att_pkg;
     logic        keys;          // trp_mvm, or dat2hbm of K
     logic [31:0] scale;         // binary32
     logic [15:0] tokens;
-    logic [19:0] pairs;         // query heads times tokens
     // Pixels come by three nested loops; addresses with the on-chip bit.
     logic [32:0] in_addr;
     logic [15:0] outer;         // heads
@@ -28,12 +28,14 @@ package hbm0923_att_pkg;
     logic [32:0] out_addr;
     logic [31:0] out_surface;
     logic [31:0] out_line;
-    // K or V of one head: `rows` rows of `beats` beats in every port, read `repeats` times.
+    // K or V of one head: `rows` rows of `beats` beats in every port, read once for each of its `groups` groups of pairs,
+    // of which the last has `tail` pairs.
     logic [27:0] wt_addr;
     logic [27:0] wt_head;
     logic [27:0] wt_line;
     logic [7:0]  kv_heads;
-    logic [19:0] repeats;
+    logic [19:0] groups;
+    logic [3:0]  tail;
     logic [8:0]  rows;
     logic [7:0]  beats;
     logic        joined;        // the rows of a head stand side by side
@@ -57,7 +59,8 @@ package hbm0923_att_pkg;
     logic       first;     // in the first 32 lanes of a row
     logic       last;      // the row's last beat
     logic       mask;      // lanes beyond T
-    logic       pair_end;  // the row is the last for this head and token
+    logic       pair_end;  // the row is the last for these heads and tokens
+    logic [3:0] pairs;     // that the beat is for
     logic [5:0] keep;      // outputs that count, the others are +0
   } att_beat_t;
 

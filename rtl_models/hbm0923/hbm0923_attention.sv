@@ -11,6 +11,7 @@ module hbm0923_attention
   parameter int unsigned MaxToken      = 2048,
   parameter int unsigned OnchipDepth   = 8192,  // beats of a half
   parameter int unsigned AttInterval   = 1,     // cycles a step
+  parameter int unsigned AttQueries    = 1,     // pairs of query head and token that a beat of K or V meets
   parameter bit          ScaleFp20     = 1'b0,
   parameter int unsigned Log2BankStep  = 28,
   parameter int unsigned DdrMegabytes  = 1024,
@@ -50,7 +51,7 @@ module hbm0923_attention
   input  hbm_wr_rsp_t [HbmPorts-1:0] hbm_wr_rsp_i
 );
   localparam int unsigned Ring    = 2 * 2 ** $clog2(MaxToken / PixelLanes);
-  localparam int unsigned Credits = 16;
+  localparam int unsigned Credits = (AttQueries == 1) ? 16 : 32;
 
   // ---- the instruction
   logic              check, check_done, run, suppress, busy, flush;
@@ -80,6 +81,7 @@ module hbm0923_attention
 
   hbm0923_att_check #(
     .Ports(HbmPorts),
+    .Queries(AttQueries),
     .MaxToken(MaxToken),
     .OnchipDepth(OnchipDepth),
     .ScaleFp20(ScaleFp20),
@@ -99,18 +101,22 @@ module hbm0923_attention
   );
 
   // ---- what is read: pixels of the input, beats of every HBM port
-  logic [15:0]        have, index, issue_index, free_count, issue_free_count;
-  logic               read, free, step, issue_free, take;
-  logic [DdrBits-1:0] pixel;
-  logic               ddr_mine, ddr_error;
+  logic [AttQueries-1:0][15:0]        have;
+  logic [15:0]                        index, issue_index, free_count, issue_free_count;
+  logic [3:0]                         free_rings;
+  logic                               read, free, step, issue_free, take;
+  logic [AttQueries-1:0][DdrBits-1:0] pixel;
+  logic                               ddr_mine, ddr_error;
+  att_beat_t                          issue_beat;
   assign ddr_mine   = ddr_rd_rsp_i.r_valid && ddr_rd_rsp_i.r.id == IdAtt;
   assign ddr_error  = ddr_mine && ddr_rd_rsp_i.r.resp[1];
   assign read       = step || take;
   assign index      = plan.store ? 16'd0 : issue_index;
   assign free       = issue_free || take;
   assign free_count = plan.store ? 16'd1 : issue_free_count;
+  assign free_rings = plan.store ? 4'd1 : issue_beat.pairs;
 
-  hbm0923_att_pixels #(.Depth(Ring), .Id(IdAtt)) u_pixels (
+  hbm0923_att_pixels #(.Depth(Ring), .Queries(AttQueries), .Id(IdAtt)) u_pixels (
     .clk_i,
     .rst_ni,
     .enable_i    (busy),
@@ -124,6 +130,7 @@ module hbm0923_attention
     .index_i     (index),
     .pixel_o     (pixel),
     .free_i      (free),
+    .free_rings_i(free_rings),
     .free_count_i(free_count)
   );
 
@@ -159,7 +166,7 @@ module hbm0923_attention
     .plan_i    (plan),
     .oldest_i,
     .suppress_i(suppress),
-    .have_i    (have),
+    .have_i    (have[0]),
     .take_o    (take),
     .busy_i    (store_busy),
     .valid_o   (store_valid),
@@ -192,7 +199,7 @@ module hbm0923_attention
       .clear_i  (run),
       .valid_i  (store_valid),
       .store_i  (store),
-      .pixel_i  (pixel),
+      .pixel_i  (pixel[0]),
       .stride_i (plan.wt_line),
       .busy_o   (store_busy[p]),
       .idle_o   (store_idle[p]),
@@ -208,14 +215,14 @@ module hbm0923_attention
   end
 
   // ---- the array, and what comes out of it
-  att_beat_t              issue_beat, row_beat;
-  logic                   issue_left, no_pixel, no_weight, no_room, written;
-  logic                   array_busy, row_valid, out_valid, writer_idle, writer_error;
-  logic [HbmPorts*16-1:0] row;
-  logic [32:0]            out_addr;
-  logic [DdrBits-1:0]     out_data;
+  att_beat_t                              row_beat;
+  logic                                   issue_left, no_pixel, no_weight, no_room, written;
+  logic                                   array_busy, row_valid, out_valid, writer_idle, writer_error;
+  logic [AttQueries-1:0][HbmPorts*16-1:0] row;
+  logic [32:0]                            out_addr;
+  logic [DdrBits-1:0]                     out_data;
 
-  hbm0923_att_issue #(.Ports(HbmPorts), .Interval(AttInterval), .Credits(Credits)) u_issue (
+  hbm0923_att_issue #(.Ports(HbmPorts), .Queries(AttQueries), .Interval(AttInterval), .Credits(Credits)) u_issue (
     .clk_i,
     .rst_ni,
     .enable_i    (busy),
@@ -235,7 +242,7 @@ module hbm0923_attention
     .no_room_o   (no_room)
   );
 
-  hbm0923_att_array #(.Ports(HbmPorts)) u_array (
+  hbm0923_att_array #(.Ports(HbmPorts), .Queries(AttQueries)) u_array (
     .clk_i,
     .rst_ni,
     .enable_i(busy),
@@ -251,7 +258,7 @@ module hbm0923_attention
     .y_o     (row)
   );
 
-  hbm0923_att_collect #(.Ports(HbmPorts)) u_collect (
+  hbm0923_att_collect #(.Ports(HbmPorts), .Queries(AttQueries)) u_collect (
     .clk_i,
     .rst_ni,
     .start_i(run),

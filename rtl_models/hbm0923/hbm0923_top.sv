@@ -18,6 +18,7 @@ module hbm0923_top
   parameter int unsigned OnchipDepth   = 1024,   // beats of each half
   parameter int unsigned SfuInterval   = 2,      // cycles a step of a unit
   parameter int unsigned AttInterval   = 2,
+  parameter int unsigned AttQueries    = 1,      // pairs of query head and token that attention reads K and V for at once
   parameter int unsigned ScaleFp20     = 0,      // 1: register 206 holds FP20
   parameter int unsigned Sparse        = 0,      // 1: products may have sparse weights
   parameter int unsigned MaxChannels   = 16384,  // of a norm
@@ -314,6 +315,7 @@ module hbm0923_top
     .MaxToken(MaxToken),
     .OnchipDepth(OnchipDepth),
     .AttInterval(AttInterval),
+    .AttQueries(AttQueries),
     .ScaleFp20(1'(ScaleFp20)),
     .Log2BankStep(Log2BankStep),
     .DdrMegabytes(DdrMegabytes),

@@ -94,19 +94,24 @@ FAULTS = (
         "rtl-credit-pixels",
         "attention: the ring of input pixels has a credit of one pixel more than it holds",
         ATTENTION,
-        Choice(f"{HBM}_att_pixels.sv", "(Aw + 1)'(Depth)", "(Aw + 1)'(Depth + 1)", "room_q        <= "),
+        Choice(f"{HBM}_att_pixels.sv", "(Aw + 1)'(Depth)", "(Aw + 1)'(Depth + 1)", "room_q <= ", ";"),
     ),
     _credit(
         "rtl-credit-pixels-ask",
         "attention: input pixels are asked for with room for one less",
-        SMALL("trp_mvm/directed/20"),
-        Choice(f"{HBM}_att_pixels.sv", "room_q >= (Aw + 1)'(burst)", "room_q + (Aw + 1)'(1'b1) >= (Aw + 1)'(burst)", "go_i && "),
+        SMALL("trp_mvm/directed/26"),
+        Choice(
+            f"{HBM}_att_pixels.sv",
+            "room[Rw'(asked_q.ring)] >= (Aw + 1)'(burst)",
+            "room[Rw'(asked_q.ring)] + (Aw + 1)'(1'b1) >= (Aw + 1)'(burst)",
+            "go_i && ",
+        ),
     ),
     _credit(
         "rtl-credit-att-writer",
         "attention: the writer's room is counted one too high",
         ATTENTION,
-        Choice(f"{HBM}_att_issue.sv", "Cw'(Credits)", "Cw'(Credits + 1)", "credit_q <= ", ";"),
+        Choice(f"{HBM}_att_issue.sv", "Cw'(Credits)", "Cw'(Credits + 1)", "credit_q  <= ", ";"),
     ),
     _credit(
         "rtl-credit-results",

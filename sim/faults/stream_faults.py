@@ -22,6 +22,7 @@ HAZARD = streams(*(f"program/{i}" for i in range(12)), options=("--issue", "aux"
 PRODUCTS = streams(*(f"mvm/directed/{i}" for i in (6, 7, 10)))
 ELEMENTWISE = streams(*(f"elementwise/directed/{i}" for i in (10, 20, 34)))
 STALLED = streams(*(f"elementwise/directed/{i}" for i in (2, 10, 20)), options=("--memory", "stall:1"))
+ATTENTION_GROUPS = streams("trp_mvm/directed/46", "trp_mvm/directed/48")
 ATTENTION = streams(*(f"trp_mvm/directed/{i}" for i in (1, 4, 10)))
 ROTARY = streams(*(f"pos_emb/directed/{i}" for i in (0, 1, 3)))
 ACTIVATION = streams(*(f"act/directed/{i}" for i in (1, 3, 20)))
@@ -163,6 +164,22 @@ FAULTS = (
         ATTENTION,
         "0 trp_mvm",
         Choice(f"{RTL}_att_issue.sv", "row_last ? plan_i.keep : 6'(Ports)", "6'(Ports)"),
+        says="",
+    ),
+    _rtl(
+        "rtl-group-tail",
+        "attention: a head's last group is taken for a full one, with the input of the next head's query",
+        ATTENTION_GROUPS,
+        "0 trp_mvm",
+        Choice(f"{RTL}_att_pixels.sv", "4'(turn.ring) + 4'd1 == tail", "1'b0", "turn.groups == 20'd1 && "),
+        says="",
+    ),
+    _rtl(
+        "rtl-group-address",
+        "attention: the first query's pixels of a group go on behind those of the group before",
+        ATTENTION_GROUPS,
+        "0 trp_mvm",
+        Choice(f"{RTL}_att_collect.sv", "token_addr_q", "next_addr_q[0] + 33'(plan_i.out_surface)", "next_addr_q[0] <= ", ";"),
         says="",
     ),
     _rtl(

@@ -21,7 +21,7 @@ _HERE = Path(__file__).resolve().parent
 
 PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
-    "SfuInterval", "AttInterval", "ScaleFp20", "Sparse", "MaxChannels",
+    "SfuInterval", "AttInterval", "AttQueries", "ScaleFp20", "Sparse", "MaxChannels",
 )  # fmt: skip
 
 INSTRUCTION_SET = InstructionSet(

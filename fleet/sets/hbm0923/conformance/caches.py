@@ -81,6 +81,7 @@ class _CacheSource(Source):
             "heads": f"{s.heads} ({s.share} a key/value head)",
             "positions": size_class(s.total, {32: "a pixel", ports: "the ports"}, device.parameters["MaxToken"]),
             "tokens": size_class(s.tokens, {32: "32"}),
+            "pairs of head and token": size_class(s.share * s.tokens, {device.parameters["AttQueries"]: "a group"}),
             "last": size_class(s.last, {ports: "the ports"}),
             "data": s.data,
             "layout": s.layout,
@@ -118,7 +119,8 @@ class AttentionSource(_CacheSource):
         found += [replace(base, data=d, channels=c) for d in DATA_KINDS for c in (64, 128)]
         found += [replace(base, layout=i, gap=g) for i in LAYOUTS for g in (False, True)]
         found += [replace(base, onchip=o) for o in self.onchip if o]
-        return [*dict.fromkeys(found), replace(base, total=most, heads=1, share=1, tokens=1)]
+        grouped = [replace(base, heads=kv * s, share=s, tokens=1) for kv, s in ((1, 3), (2, 4), (2, 5), (1, 9))]
+        return [*dict.fromkeys(found), replace(base, total=most, heads=1, share=1, tokens=1), *grouped]
 
     def build(self, device: Device, s: _Shape, t: Tensors, rng: np.random.Generator) -> Call:
         """Build the call of a shape."""

@@ -83,6 +83,14 @@ def port_of(device: Device, memory: Memory, space: str = "ddr") -> UnitPort:
     return UnitPort(dram(device, space) if memory == "timed" else None, device.clock_mhz, space)
 
 
+def answer(device: Device, space: str, memory: Memory) -> int:
+    """Return the cycles by which a write's answer comes later than with ideal memory."""
+    if memory == "ideal":
+        return 0
+    d = dram(device, space)
+    return ceil_div(round(d.request * 1000 * device.clock_mhz), d.clock_khz) - 1
+
+
 def phases_of(beats: int) -> int:
     """Return the number of phases for an instruction of so many beats."""
     return PHASES_OF_SHORT if beats <= SHORT else PHASES if beats <= FOLLOWED else PHASES_OF_LONG

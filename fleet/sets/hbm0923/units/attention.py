@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
-from fleet.sets.hbm0923.cycles.caches import Lines, attention_cycles
+from fleet.sets.hbm0923.cycles.attention import Lines, attention_cycles
 from fleet.sets.hbm0923.cycles.units import Memory as Timing
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.numerics.float32 import fp20_value
@@ -84,10 +84,10 @@ class AttentionOperands(operands.TrpMvmOperands):
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Return the cycles; the cache is read for every query head and token."""
+        """Return the cycles; the cache is read for every group of query heads and tokens."""
         v = self.vectors
-        repeats = self.heads // self.kv_heads * self.tokens
-        lines = Lines(v.base, v.heads, v.head, repeats, v.lines(device.parameters["HbmPorts"]), v.line, v.line_bytes // BEAT_BYTES)
+        pairs = self.heads // self.kv_heads * self.tokens
+        lines = Lines(v.base, v.heads, v.head, pairs, v.lines(device.parameters["HbmPorts"]), v.line, v.line_bytes // BEAT_BYTES)
         return attention_cycles(device, self.source, self.destination, lines, memory)
 
 

@@ -25,6 +25,7 @@ class Device:
     max_token: int = 2048
     onchip_depth: int = 2048
     interval: int = 1
+    queries: int = 1
     fp20: bool = False
     ddr: int = 16
     hbm: int = 1
@@ -33,7 +34,7 @@ class Device:
     def parameters(self) -> dict[str, int]:
         return {
             "Ports": self.ports, "MaxToken": self.max_token, "OnchipDepth": self.onchip_depth, "AttInterval": self.interval,
-            "ScaleFp20": int(self.fp20), "DdrMegabytes": self.ddr, "HbmMegabytes": self.hbm, "PortFifoDepth": self.fifo,
+            "AttQueries": self.queries, "ScaleFp20": int(self.fp20), "DdrMegabytes": self.ddr, "HbmMegabytes": self.hbm, "PortFifoDepth": self.fifo,
         }  # fmt: skip
 
 

@@ -17,14 +17,21 @@ from fleet.sdk import Device, InstructionSet
 
 def device_figures(name: str) -> DeviceFigures:
     """Return clock, sizes and limits of a device. Raises FleetError if the name is unknown."""
-    instruction_set, device = find_device(name)
-    limits = {k: float(v) for k, v in device.limits.items()}
-    return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
+    return figures_of(find_device(name)[1])
+
+
+def figures_of(device: Device) -> DeviceFigures:
+    """Return clock, sizes and limits of a device."""
+    limits, own = {k: float(v) for k, v in device.limits.items()}, device.clock_estimate
+    return DeviceFigures(
+        device.name, device.instruction_set, float(device.clock_mhz), dict(device.parameters), limits,
+        None if own is None else own.mhz, "" if own is None else own.source,
+    )  # fmt: skip
 
 
 def device_hash(device: Device) -> str:
-    """Return the SHA-256 (hex) of a device's parameters; the path of its file does not count."""
-    return text_hash(replace(device, path=Path()))
+    """Return the SHA-256 (hex) of a device's parameters; the path of its file and the estimate of its clock do not count."""
+    return text_hash(replace(device, path=Path(), clock_estimate=None))
 
 
 def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:

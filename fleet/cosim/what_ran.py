@@ -15,13 +15,26 @@ Status = Literal["ran", "failed", "not asked"]
 
 @dataclass(frozen=True)
 class DeviceFigures:
-    """The device as pictures need it: clock, sizes and roofline limits (`fleet.sdk.Device`)."""
+    """The device as reports need it: clock, sizes and roofline limits (`fleet.sdk.Device`).
+
+    estimated_mhz: the clock that its RTL is estimated to reach at most; None if that is not known. estimated_by: the stage that
+    decides it.
+    """
 
     name: str
     instruction_set: str
     clock_mhz: float
     parameters: Mapping[str, int]
     limits: Mapping[str, float]
+    estimated_mhz: float | None = field(default=None, metadata=MAY_BE_MISSING)
+    estimated_by: str = field(default="", metadata=MAY_BE_MISSING)
+
+    @property
+    def clock(self) -> str:
+        """The clock in words, with the estimate of the RTL's own."""
+        if self.estimated_mhz is None:
+            return f"{self.clock_mhz:g} MHz"
+        return f"{self.clock_mhz:g} MHz (its RTL is estimated to reach at most {self.estimated_mhz:g} MHz: {self.estimated_by})"
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from fleet.core.codec import Json
 from fleet.core.room import check_room
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
+from fleet.cosim.device_figures import figures_of
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
 from fleet.cosim.run_request import RunRequest
-from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
@@ -394,9 +394,7 @@ def _result(
     identity = GenerationIdentity(
         prompt=request.prompt, prompt_text=text.decode(prompt), prompt_tokens=tuple(prompt), weights_hash=weights.digest,
         description_hash=None if compiled is None else compiled.module.description_hash,
-        device=None if device is None else DeviceFigures(
-            device.name, device.instruction_set, device.clock_mhz, dict(device.parameters), dict(device.limits)
-        ),
+        device=None if device is None else figures_of(device),
         sampling={"temperature": request.sampling.temperature, "top_k": request.sampling.top_k, "top_p": request.sampling.top_p,
                   "seed": request.sampling.seed},
         quantisation={} if choice is None else {

@@ -7,6 +7,7 @@ clock_mhz = 280.0               # the domain in which cycles are counted
 [memory]                        # space -> bytes; ddr always; hbm is bytes a port
 [memories]                      # on-chip memory -> rows (of a bank), where the set has any; "<Name>Depth" of the hardware
 [limits]                        # macs_per_cycle, hbm_bytes_per_cycle, ddr_bytes_per_cycle: for the roofline
+[clock_estimate]                # mhz and source: what the RTL is estimated to reach; may be left out
 [timing.ddr]                    # and [timing.hbm]: DRAM behind the ports, for `--memory timed`; `fleet.sdk.dram` has the keys
 
 `sweep = "../sweep.toml"`, above the tables, names what `fleet sweep` may change (`fleet.sdk.hardware.sweepable`).
@@ -20,7 +21,7 @@ from pathlib import Path
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.dram import check_timing
-from fleet.sdk.hardware.device import Device
+from fleet.sdk.hardware.device import ClockEstimate, Device
 from fleet.sdk.hardware.state import ARRAY_0, MemoryArray, State, depth_parameter, evaluated
 from fleet.sdk.hardware.sweepable import sweepable_of
 
@@ -58,7 +59,7 @@ def load_device(
     """Load one device file, as `load_devices` does."""
     file = read_toml(path, DeviceError)
     file.need(*_TOP)
-    file.only(*_TOP, "timing", "sweep", *(["memories"] if state.memories else []))
+    file.only(*_TOP, "timing", "clock_estimate", "sweep", *(["memories"] if state.memories else []))
     if state.memories:
         file.need("memories")
     name, owner = file.text("name"), file.text("instruction_set")
@@ -92,7 +93,14 @@ def load_device(
         timing=check_timing(path, file.table("timing").values, sizes) if "timing" in file else {},
         state=state,
         arrays=arrays,
+        clock_estimate=_clock_estimate(file.table("clock_estimate")) if "clock_estimate" in file else None,
     )
+
+
+def _clock_estimate(table: TomlTable) -> ClockEstimate:
+    table.need("mhz", "source")
+    table.only("mhz", "source")
+    return ClockEstimate(table.number("mhz"), table.text("source"))
 
 
 def _check_rules(path: Path, parameters: Mapping[str, int]) -> None:

@@ -38,6 +38,7 @@ def test_an_unknown_device_names_those_that_there_are(installed_set: Path, impor
 
 
 NOW = re.escape(VERSION)
+LATER = f"2.{int(VERSION.split('.')[1]) + 1}"
 REPLACE = "from dataclasses import replace\nfrom vector_add import INSTRUCTION_SET as S\n"
 
 OPERANDS = (
@@ -53,7 +54,10 @@ BROKEN = [
     ("INSTRUCTION_SET = 7", "is a int, expected an InstructionSet"),
     ("from fleet.isa.contract import InstructionSet", r"written for version 1 of the contract \(fleet.isa.contract\), this is"),
     (REPLACE + "INSTRUCTION_SET = replace(S, sdk='3.1')", rf"written for version 3\.1 of fleet\.sdk, this is version {NOW}"),
-    (REPLACE + "INSTRUCTION_SET = replace(S, sdk='2.7')", rf"written for version 2\.7 of fleet\.sdk, this is version {NOW}"),
+    (
+        REPLACE + f"INSTRUCTION_SET = replace(S, sdk='{LATER}')",
+        rf"written for version {re.escape(LATER)} of fleet\.sdk, this is version {NOW}",
+    ),
     (REPLACE + "INSTRUCTION_SET = replace(S, sdk='new')", "sdk is 'new', expected the version of fleet.sdk"),
     (REPLACE + "INSTRUCTION_SET = replace(S, confromance={})", "unexpected keyword argument 'confromance'"),
     (REPLACE + "INSTRUCTION_SET = replace(S, name='plugin', issue=7)", "issue is 7, expected IssueRules"),

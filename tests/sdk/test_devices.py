@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fleet.cosim.device_figures import device_hash, figures_of
 from fleet.engines.rtl import memory_timing
 from fleet.errors import DeviceError
 from fleet.sdk import load_devices
@@ -40,10 +41,22 @@ def test_reads_a_device(tmp_path: Path) -> None:
     assert (device.clock_mhz, device.path) == (100.0, tmp_path / "tiny.toml")
 
 
+def test_reads_what_clock_the_hardware_may_reach(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(GOOD + '[clock_estimate]\nmhz = 76\nsource = "an adder"\n')
+    device = load_devices(tmp_path, "demo", parameters=("Lanes",))["tiny"]
+    assert figures_of(device).clock == "100 MHz (its RTL is estimated to reach at most 76 MHz: an adder)"
+    (tmp_path / "tiny.toml").write_text(GOOD)
+    other = load_devices(tmp_path, "demo", parameters=("Lanes",))["tiny"]
+    assert figures_of(other).clock == "100 MHz"
+    assert device_hash(device) == device_hash(other), "the same device, whatever is known of its clock"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('name = "tiny"\n', "", "name is missing"),
+        ("[limits]", "[clock_estimate]\nmhz = 76\n[limits]", "clock_estimate.source is missing"),
+        ("[limits]", "[clock_estimate]\nmhz = 0\nsource = 'x'\n[limits]", "clock_estimate.mhz is 0"),
         ('name = "tiny"', 'name = "other"', "name is 'other', expected 'tiny'"),
         ('name = "tiny"', "name = 3", "name is 3, expected a text"),
         ('"demo"', '"else"', "instruction_set is 'else', expected 'demo'"),

@@ -33,6 +33,7 @@ class _ListedDevice:
     name: str
     description_hash: str
     clock_mhz: float
+    estimated_mhz: float | None
     parameters: Mapping[str, int]
     memory: Mapping[str, int]
     file: str
@@ -71,7 +72,15 @@ def _listing() -> _Listing:
         d = load(s.description)
         instructions = tuple(_ListedInstruction(i.name, i.opcode, i.unit, i.title) for i in d.instructions.values())
         devices = tuple(
-            _ListedDevice(v.name, description_hash(s, v), v.clock_mhz, v.parameters, v.memory, str(v.path))
+            _ListedDevice(
+                v.name,
+                description_hash(s, v),
+                v.clock_mhz,
+                v.clock_estimate and v.clock_estimate.mhz,
+                v.parameters,
+                v.memory,
+                str(v.path),
+            )
             for v in s.devices.values()
         )
         sets.append(_ListedSet(s.name, d.title, str(s.description), s.rtl.top if s.rtl else None, instructions, devices))
@@ -98,7 +107,8 @@ def _print(listing: _Listing) -> None:
         click.echo(f"{s.name}: {s.title} ({f'RTL {s.rtl}' if s.rtl else 'no RTL'})")
         click.echo("  instructions  " + ", ".join(f"{i.name} {i.opcode:#04x}" for i in s.instructions))
         for d in s.devices:
-            click.echo(f"  {d.name:<12}  description {d.description_hash[:16]}, {d.clock_mhz:g} MHz, {_memory(d)}")
+            own = f" (RTL estimated at {d.estimated_mhz:g} MHz)" if d.estimated_mhz else ""
+            click.echo(f"  {d.name:<12}  description {d.description_hash[:16]}, {d.clock_mhz:g} MHz{own}, {_memory(d)}")
     for b in listing.broken:
         click.echo(f"{b.name}: BROKEN: {b.error}")
 

@@ -128,11 +128,13 @@ def run(
 
 def _tell(done: HostRun) -> None:
     """Print a summary line on standard error, because standard output belongs to the program."""
-    summary, clock_mhz = done.summary, done.device.clock_mhz
+    from fleet.cosim.device_figures import figures_of
+
+    summary, device = done.summary, figures_of(done.device)
     parts = [_count(len(summary.commits), "instruction"), _count(done.accesses, "register access", "es")]
     if summary.cycles is not None:
         busy = sum((c.end or 0) - (c.start or 0) for c in summary.commits)
-        time = f"{summary.cycles / clock_mhz:,.1f} us at {clock_mhz:g} MHz"
+        time = f"{summary.cycles / device.clock_mhz:,.1f} us at {device.clock}"
         parts.append(f"{_count(summary.cycles, 'cycle')} ({time}), {busy:,} summed over instructions")
     if summary.compared is not None:
         parts.append(f"{_count(summary.compared, 'commit')} equal to iss")

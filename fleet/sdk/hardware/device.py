@@ -12,6 +12,14 @@ __all__ = ["Device"]
 
 
 @dataclass(frozen=True)
+class ClockEstimate:
+    """The clock that the RTL is estimated to reach at most. source: the stage that decides it, and who says so."""
+
+    mhz: float
+    source: str
+
+
+@dataclass(frozen=True)
 class Device:
     """One device: the parameters that description, functional model, RTL and compiler share, from one TOML file.
 
@@ -26,6 +34,7 @@ class Device:
         path: the file.
         timing: space -> table of the DRAM behind its ports, as `fleet.sdk.dram` reads it; empty: no timed memory. Not part of
             the description's hash: it says when, never what.
+        clock_estimate: None: nothing is known of the RTL's own clock. Not part of the description's hash either.
         state: the set's architectural state; arrays: name -> the memory in it, sized for this device.
     """
 
@@ -39,6 +48,7 @@ class Device:
     timing: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict[str, Mapping[str, float | str]])
     state: State = field(default_factory=State)
     arrays: Mapping[str, MemoryArray] = field(default_factory=dict[str, MemoryArray])
+    clock_estimate: ClockEstimate | None = None
 
     def place(self, space: str, bank: int, offset: int) -> str:
         """A byte in words: "hbm port 3 0x40", "acc row 7, column 3", "state register stride"."""

@@ -34,7 +34,8 @@ class Device:
     def parameters(self) -> dict[str, int]:
         return {
             "Ports": self.ports, "MaxToken": self.max_token, "OnchipDepth": self.onchip_depth, "AttInterval": self.interval,
-            "AttQueries": self.queries, "ScaleFp20": int(self.fp20), "DdrMegabytes": self.ddr, "HbmMegabytes": self.hbm, "PortFifoDepth": self.fifo,
+            "AttQueries": self.queries, "ScaleFp20": int(self.fp20), "DdrMegabytes": self.ddr, "HbmMegabytes": self.hbm,
+            "PortFifoDepth": self.fifo,
         }  # fmt: skip
 
 

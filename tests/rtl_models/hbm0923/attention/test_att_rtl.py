@@ -106,7 +106,9 @@ def test_the_stream_never_stops() -> None:
             bench.mvm(mode, 128, total, 1, 2, ratio, dense=True, delays=(0, 0, 0))
             (report,) = bench.play()
             beats = 2 * -(-ratio // LARGE.queries) * total * 128 // 512
-            rows_of_others = (LARGE.queries - 1) * (4 if mode == TRP else total // 32)  # pixels that come before the last query's first
+            rows_of_others = (LARGE.queries - 1) * (
+                4 if mode == TRP else total // 32
+            )  # pixels that come before the last query's first
             assert beats < report.cycles <= beats + 43 + rows_of_others, report
             assert sum(report.classes[1:]) <= 35 + rows_of_others
 

@@ -52,3 +52,13 @@ def test_a_result_without_a_request(fleet: Fleet, tmp_path: Path) -> None:
     again = fleet("report", str(tmp_path / "r"), "--rerun")
     assert again.code == 2
     assert "does not say how it was made" in again.line
+
+
+def test_a_stored_stream_is_run_again_under_its_own_setting(fleet: Fleet) -> None:
+    stored = Path(__file__).parents[2] / "sim" / "bundles" / "overlapping-output-rows"
+    again = fleet("report", str(stored), "--rerun")
+    assert (again.code, "PASS" in again.out) == (0, True), again.out
+    assert fleet("report", str(stored / "stream.json"), "--rerun").out == again.out
+    page = fleet("report", str(stored))
+    assert page.code == 2
+    assert "stream.json: a stored stream has no page" in page.line

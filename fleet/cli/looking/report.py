@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from fleet.cli.request import again
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import FleetError, ModelError
 
-if TYPE_CHECKING:
-    from fleet.cosim.run_request import RunRequest
-
+STREAM = "stream.json"
 _EPILOG = """\b
 Examples:
   fleet report reports/digits --since reports/yesterday --report /tmp/again
   fleet report --last                             (of a run without --report: pages in reports/last)
   fleet report reports/digits --rerun             (runs what made it again, and puts result and pages in its place)
+  fleet report reports/streams/NAME --rerun       (a stored stream: runs it under the setting that it failed with)
 """
 
 
@@ -39,6 +38,10 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
         raise FleetError("needs RESULT or --last, and not both", where="fleet report", hint="for instance `fleet report --last`")
     if result is None:
         result, out = kept(), out or Path("reports/last")
+    if (stream := _stream(result)) is not None:
+        if not rerun or machine or since is not None or out is not None:
+            raise ModelError("a stored stream has no page", where=str(stream), hint=f"`fleet stream run {stream}` or --rerun alone")
+        return again(RunRequest("fleet", ("stream", "run", str(stream))))
     folder = out or (result if result.is_dir() else result.parent)
     if rerun:
         request = _request(result)
@@ -55,6 +58,12 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
         page = write_report(result, folder, since).html
     click.echo(json.dumps({"report": str(page)}, indent=1) if machine else f"report: {page}")
     return 0
+
+
+def _stream(path: Path) -> Path | None:
+    """Return the file of a stored stream, whose own setting is the request; None if it is something else."""
+    file = path / STREAM if path.is_dir() else path
+    return file if file.name == STREAM and file.exists() else None
 
 
 def _request(path: Path) -> RunRequest:

@@ -185,7 +185,8 @@ def run_replay(
     if exported is not None:
         claim = outcome.lockstep.claim if outcome.lockstep is not None else None
         runner = failed.runner
-        for written in export_case(work, runner.plan, runner.observed, runner.script(path), claim, exported):
+        said = record_of(work, path, outcome).reasons
+        for written in export_case(work, runner.plan, runner.observed, runner.script(path), claim, said, exported):
             click.echo(f"wrote {written}")
     return code
 

@@ -23,6 +23,7 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.engines.linked.link import LINK
 from fleet.engines.rtl_sim.build import BuildError, wave_options
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
+from fleet.engines.rtl_sim.modes.recipe import build_mode
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
 from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
@@ -38,7 +39,8 @@ _MAKE = ("OPT_FAST=-O1", "OPT_GLOBAL=-O1", "OPT_SLOW=-O0")
 _MAKE_LARGE = ("OPT_FAST=-O0", "OPT_GLOBAL=-O0", "OPT_SLOW=-O0")
 """A smoke test runs thousands of cycles, not millions: the compiler is what takes time."""
 LARGE = 50_000
-"""Lines from which on a bench is built for few cycles: without waves where nobody asks for them, the compiler does not optimise."""
+"""Lines from which on a bench is built for few cycles: without waves where nobody asks for them, and the compiler does not optimise
+unless the build mode is "fast"."""
 
 
 def build_bench(
@@ -63,7 +65,8 @@ def build_bench(
     link = link_of(work.top, observed) if host is not None else None
     text = bench_text(work, plan, observed, link=link)
     options = [*_VERILATOR, *(wave_options(tools) if waves else ())]
-    optimise = _MAKE_LARGE if host is None and design_lines(work) > LARGE else _MAKE
+    large = host is None and design_lines(work) > LARGE
+    optimise = _MAKE_LARGE if large and build_mode() != "fast" else _MAKE
     files = [("bench.sv", text.encode())]
     linked: list[str] = []
     if host is not None and link is not None:

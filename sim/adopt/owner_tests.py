@@ -126,7 +126,7 @@ VECTORS = (
     f'[[memory]]\nport = "m_axi_gmem"\naddress = {0x200001000}\nwords = {[7 * n + 5 for n in range(18)]}\n'
     + "".join(_shown(a) for a in _ARGUMENTS) + "".join(_shown(a, 0) for a in (4, 8, 12))
     + _kernel(0x1000, 0x1040, 0x4000, 21, _shown(0, 1)) + _kernel(0x1004, 0x1008, 0x5000, 1) + _kernel(0x1000, 0x1000, 0x6000, 32)
-    + _kernel(0x1000, 0x1000, 0x7000, 0) + _shown(0, 4) + "".join(_shown(a) for a in _ARGUMENTS)
+    + "[[step]]\nidle = 60\n" + _kernel(0x1000, 0x1000, 0x7000, 0) + _shown(0, 4) + "".join(_shown(a) for a in _ARGUMENTS)
     + "".join(_control(a, 5) + _shown(a) for a in _UPPER)
     + "".join(_control(a, n) for a, n in zip(_UPPER, (2, 2, 3), strict=True)) + "".join(_shown(a) for a in _UPPER)
     + _control(4, 1) + _control(8, 1) + _kernel(0x1000, 0x1004, 0x8000, 17)

@@ -106,7 +106,8 @@ def test_a_planted_fault_is_found_and_named(run: Run, files: Path, fault: int, s
     assert outcome.exit_code is ExitCode.DIFFERS
     assert outcome.lockstep is not None
     found = outcome.lockstep.divergence
-    assert [d for d in outcome.differences if ": read apb " not in d] == [found], outcome.differences  # registers differ, too
+    follows = (": read apb ", " did not end within ")  # registers differ, too, and a job may never end
+    assert [d for d in outcome.differences if not any(words in d for words in follows)] == [found], outcome.differences
     for words in said:
         assert words in found
 

@@ -1,25 +1,39 @@
-"""Processor time of `fleet isa adopt` and of the smoke test on a generated design of many lines, each in a fresh cache.
+"""Processor time from `fleet isa adopt` to the smoke test of generated designs of many lines, by stage, each in a fresh cache.
 
-python benchmarks/large_adoption.py --lines 250000
+python benchmarks/large_adoption.py --lines 25000,250000
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "adopt"))
-
-from large_design import write_large_design
+from large_design import TOP, write_large_design
 
 from fleet.core.scratch import Scratch
 
 
-def _spent(folder: Path, *words: str) -> float:
+@dataclass(frozen=True)
+class Spent:
+    """Processor seconds of a way of building the bench, by stage; rest: fleet itself and the simulation."""
+
+    adopt: float
+    verilator: float
+    compiler: float
+    rest: float
+
+    @property
+    def whole(self) -> float:
+        """All stages."""
+        return self.adopt + self.verilator + self.compiler + self.rest
+
+
+def _command(folder: Path, *words: str) -> float:
     """Processor seconds of a command, its children among them. Raises ClickException if it fails."""
     before = os.times()
     environment = os.environ | {"FLEET_CACHE": str(folder / "cache")}
@@ -31,17 +45,29 @@ def _spent(folder: Path, *words: str) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
+def _measured(folder: Path, listed: Path, *how: str) -> Spent:
+    adopt = _command(folder, "adopt", str(listed), "--top", TOP, "-o", "w")
+    smoke = _command(folder, "replay", "w", *how)
+    [info] = (folder / "cache").glob("rtl/*/info.json")
+    steps: dict[str, float] = json.loads(info.read_text(encoding="utf-8"))["processor_seconds"]
+    return Spent(adopt, steps["verilator"], steps["compiler"], smoke - sum(steps.values()))
+
+
 @click.command()
-@click.option("--lines", default=250_000, show_default=True, help="Lines of the design.")
-def main(lines: int) -> None:
-    """Print a line: lines, modules, and both times."""
-    with Scratch("large") as folder:
-        source = write_large_design(folder, lines)
-        text = source.read_text(encoding="utf-8")
-        adopt = _spent(folder, "adopt", str(source), "--top", "LargeTop", "-o", "w")
-        smoke = _spent(folder, "replay", "w")
-    count, modules = text.count("\n"), text.count("\nendmodule")
-    click.echo(f"{count:,} lines, {modules} modules: adopt {adopt:.1f} s, build and smoke test {smoke:.1f} s of processor time")
+@click.option("--lines", default="2000,25000,250000", show_default=True, help="Lines of the designs.")
+@click.option("--wave", default="", metavar="WAYS", help="Ways besides the default one: --wave, --no-wave.")
+def main(lines: str, wave: str) -> None:
+    """Print a row for each design and way."""
+    click.echo("| lines | modules | options of replay | adopt, s | verilator, s | compiler, s | rest, s | in all, s |")
+    click.echo("|---|---|---|---|---|---|---|---|")
+    for count in map(int, lines.split(",")):
+        for how in ([], *([word] for word in wave.split())):
+            with Scratch("large") as folder:
+                listed, written, modules = write_large_design(folder, count)
+                found = _measured(folder, listed, *how)
+            stages = (found.adopt, found.verilator, found.compiler, found.rest, found.whole)
+            times = " | ".join(f"{seconds:.1f}" for seconds in stages)
+            click.echo(f"| {written:,} | {modules:,} | {' '.join(how) or '-'} | {times} |")
 
 
 if __name__ == "__main__":

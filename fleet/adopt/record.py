@@ -26,7 +26,7 @@ class ReplayRecord:
         command: runs it again.
         reasons: differences and broken rules, one line each.
         parts: of the page, of a difference from the functional model.
-        wave: its file, "" if there is none.
+        wave: its file, else why there is none ("" if nobody asked).
     """
 
     verdict: str

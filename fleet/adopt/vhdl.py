@@ -57,6 +57,11 @@ def with_verilog(sources: Sources, top: str, parameters: Mapping[str, str]) -> t
     return replace(sources, files=(*made, *sources.files), vhdl=()), left
 
 
+def made_folder() -> Path:
+    """The folder of the Verilog that was made of VHDL."""
+    return cache_folder().parent / "vhdl"
+
+
 def _made(program: str, files: Sequence[Path], entity: str, generics: Mapping[str, str]) -> Path:
     """The Verilog of an entity, from the cache or made now."""
     words = [*_OPTIONS, *(f"-g{name}={value}" for name, value in generics.items())]
@@ -64,7 +69,7 @@ def _made(program: str, files: Sequence[Path], entity: str, generics: Mapping[st
     digest = hashlib.sha256("\0".join([version, entity, *words]).encode())
     for path in files:
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
-    kept = cache_folder().parent / "vhdl" / digest.hexdigest()[:32] / f"{entity}.v"
+    kept = made_folder() / digest.hexdigest()[:32] / f"{entity}.v"
     if kept.is_file():
         return kept
     with Scratch("vhdl") as work:

@@ -53,12 +53,17 @@ def _gather(source: int, destination: int, beats: int, mask: int) -> str:
 
 
 GATHERED = (
-    f'[[memory]]\nport = "m_axi"\naddress = 0x1000\nwords = {[(n * 2654435761 + 12345) % 2**32 for n in range(64)]}\n'
+    f'[[memory]]\nport = "m_axi"\naddress = 0x1000\nwords = {[(n * 2654435761 + 12345) % 2**32 for n in range(96)]}\n'
     + _fault("fault_i") + '[[step]]\nidle = 20\n[[step]]\nread = "apb"\nregister = "identity"\n'
     + _gather(0x1000, 0x2000, 8, 0x5A) + _gather(0x1040, 0x3000, 5, 0)
     + _gather(0x1010, 0x4000, 1, 0xC3) + _gather(0x1080, 0x5000, 7, 0x81)
+    + _reads("source", "destination", "beats", "mask")
     + _write("beats", 0) + _write("control", 1)  # nothing begins
     + _reads("source", "destination", "beats", "mask")
+    + _write("beats", 8) + _write("control", 1) + _write("beats", 8)  # busy stays
+    + '[[step]]\nread = "apb"\nregister = "status"\nexpect = 1\n[[step]]\nwait = "irq_o"\nlimit = 1500\n' + _write("status", 0)
+    # Of answers out of order, which is the last one: a write that does not wait for it is late in a few of them alone.
+    + "".join(_gather(0x1000 + 16 * (n % 8), 0x6000 + 128 * n, 8, 37 * n & 255) for n in range(64))
     + '[[step]]\nread = "apb"\naddress = 0x1c\nerror = true\n[[step]]\nidle = 80\n'
 )  # fmt: skip
 SCALE = _fault("fault") + _packet(3, 3, 3) + _packet(5, 15, 18)
@@ -103,16 +108,32 @@ def _control(address: int, data: int) -> str:
     return f'[[step]]\nwrite = "s_axi_control"\naddress = {address}\ndata = {data}\n'
 
 
-def _kernel(a: int, b: int, out: int, words: int) -> str:
+def _kernel(a: int, b: int, out: int, words: int, between: str = "") -> str:
+    """between: steps while it runs."""
     until = '[[step]]\nuntil = "s_axi_control"\naddress = 0\nvalue = 2\nmask = 2\nlimit = 20000\n'
-    return "".join(_control(*w) for w in ((0x10, a), (0x1C, b), (0x28, out), (0x34, words), (0, 1))) + until
+    return "".join(_control(*w) for w in ((0x10, a), (0x1C, b), (0x28, out), (0x34, words), (0, 1))) + between + until
 
 
+def _shown(address: int, expected: int | None = None) -> str:
+    held = "" if expected is None else f"expect = {expected}\n"
+    return f'[[step]]\nread = "s_axi_control"\naddress = {address}\n{held}'
+
+
+_ARGUMENTS = (0x10, 0x14, 0x1C, 0x20, 0x28, 0x2C, 0x34)
+_UPPER = (0x14, 0x20, 0x2C)  # upper halves of the pointers
 VECTORS = (
     f'[[memory]]\nport = "m_axi_gmem"\naddress = 0x1000\nwords = {[3 * n + 0x7FFFFFF0 for n in range(64)]}\n'
-    f"{_kernel(0x1000, 0x1040, 0x4000, 21)}{_kernel(0x1004, 0x1008, 0x5000, 1)}{_kernel(0x1000, 0x1000, 0x6000, 32)}"
-    '[[step]]\nread = "s_axi_control"\naddress = 0x28\n[[step]]\nread = "s_axi_control"\naddress = 0x34\n'
-)
+    f'[[memory]]\nport = "m_axi_gmem"\naddress = {0x200001000}\nwords = {[7 * n + 5 for n in range(18)]}\n'
+    + "".join(_shown(a) for a in _ARGUMENTS) + "".join(_shown(a, 0) for a in (4, 8, 12))
+    + _kernel(0x1000, 0x1040, 0x4000, 21, _shown(0, 1)) + _kernel(0x1004, 0x1008, 0x5000, 1) + _kernel(0x1000, 0x1000, 0x6000, 32)
+    + "[[step]]\nidle = 60\n" + _kernel(0x1000, 0x1000, 0x7000, 0) + _shown(0, 4) + "".join(_shown(a) for a in _ARGUMENTS)
+    + "".join(_control(a, 5) + _shown(a) for a in _UPPER)
+    + "".join(_control(a, n) for a, n in zip(_UPPER, (2, 2, 3), strict=True)) + "".join(_shown(a) for a in _UPPER)
+    + _control(4, 1) + _control(8, 1) + _kernel(0x1000, 0x1004, 0x8000, 17)
+    + '[[step]]\nwait = "interrupt"\n' + "".join(_shown(a, 1) for a in (4, 8, 12))
+    + "".join(_control(12, 1 << n) + _shown(12, held) for n, held in ((0, 0), (1, 2), (1, 0))) + _control(0x34, 2) + _shown(12, 0)
+    + _shown(4, 1) + _control(4, 0) + _shown(4, 0)
+)  # fmt: skip
 
 
 def _taps(*values: int) -> str:
@@ -123,22 +144,25 @@ def _samples(count: int, *values: int) -> str:
     return f'[[step]]\nsend = "sink"\ndata = {list(values)}\n[[step]]\nreceive = "source"\ncount = {count}\nlimit = 3000\n'
 
 
+_FILTER_READS = "".join(f'[[step]]\nread = "bus"\naddress = {a}\n' for a in (0, 4, 8, 12, 16))
 FILTER = (
-    _taps(3, 0xFFFE, 5, 0x7FFF) + _samples(5, 1, 2, 0xFFFD, 40, 0x8000) + _taps(9, 8, 7, 6) + _samples(8, 11, 12, 13)
-    + "".join(f'[[step]]\nread = "bus"\naddress = {a}\n' for a in (0, 4, 8, 12, 16))
+    _FILTER_READS + _taps(3, 0xFFFE, 5, 0x7FFF) + _samples(5, 1, 2, 0xFFFD, 40, 0x8000) + _FILTER_READS + _taps(9, 8, 7, 6)
+    + _samples(8, 11, 12, 13) + _FILTER_READS
 )  # fmt: skip
 
 
-def _mesh(funct: int, rs1: int, rs2: int, rd: int = 0) -> str:
-    fields = f"cmd_funct = {funct}, cmd_rd = {rd}, cmd_rs1 = {rs1}, cmd_rs2 = {rs2}"
-    return f'[[step]]\nsend = "io"\nlimit = 2000\ndata = [{{{fields}}}]\n'
+def _mesh(*commands: tuple[int, int, int, int]) -> str:
+    """Commands (function, rs1, rs2, rd), offered one right behind the other."""
+    data = ", ".join(f"{{cmd_funct = {f}, cmd_rd = {rd}, cmd_rs1 = {a}, cmd_rs2 = {b}}}" for f, a, b, rd in commands)
+    return f'[[step]]\nsend = "io"\nlimit = 4000\ndata = [{data}]\n'
 
 
 MATRICES = (
     f'[[memory]]\nport = "auto_tl_out"\naddress = 0x800\nbytes = "{bytes(7 * n + 3 & 255 for n in range(64)).hex()}"\n'
-    + "".join(_mesh(0, 0x800 + 16 * n, row) for n, row in enumerate((2, 5, 7)))
-    + _mesh(1, 2 | 5 << 8, 4) + _mesh(2, 0x900, 4) + _mesh(1, 4 | 7 << 8, 1) + _mesh(1, 7 | 2 << 8, 0) + _mesh(2, 0x910, 1)
-    + _mesh(2, 0x940, 0) + _mesh(3, 0, 0, 9) + '[[step]]\nreceive = "io"\ncount = 1\nlimit = 3000\n[[step]]\nidle = 60\n'
+    + _mesh(
+        *((0, 0x800 + 16 * n, row, 0) for n, row in enumerate((2, 5, 7))), (1, 2 | 5 << 8, 4, 0), (2, 0x900, 4, 0),
+        (1, 4 | 7 << 8, 1, 0), (1, 7 | 2 << 8, 0, 0), (2, 0x910, 1, 0), (2, 0x940, 0, 0), (3, 0, 0, 9),
+    ) + '[[step]]\nreceive = "io"\ncount = 1\nlimit = 3000\n[[step]]\nidle = 60\n'
 )  # fmt: skip
 
 

@@ -26,4 +26,4 @@ def test_the_ladder_of_the_page_runs_and_prints_what_the_page_shows(tmp_path: Pa
         before, rest = page.split("## A second simulator\n")
         page = before + "## When it fails\n" + rest.split("## When it fails\n")[1]
     walk.page(page)
-    assert walk.ran == 21 + has_icarus
+    assert walk.ran == 22 + has_icarus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,13 +11,14 @@ import pytest
 
 pytest.importorskip("pyslang")
 
-from adopted import PAIRER, modelled
+from adopted import COPIER, NETWORK, PAIRER, VAULT, modelled
 from owner_tests import TESTS, edits
 
 from fleet.adopt.bench.export import export_case
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.text import TOP
 from fleet.adopt.workspace import open_workspace
+from fleet.cli.main import main
 from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.errors import ExitCode
 from fleet.verify.adopted.initial import from_other_values
@@ -54,15 +56,53 @@ def test_an_exported_bench_shows_the_failure_and_passes_where_the_fault_is_mende
     test = runner.work.folder / "late.toml"
     outcome = runner.run(test)
     assert outcome.lockstep is not None
-    export_case(runner.work, runner.plan, runner.observed, runner.script(test), outcome.lockstep.claim, tmp_path)
+    said = ["late"]
+    export_case(runner.work, runner.plan, runner.observed, runner.script(test), outcome.lockstep.claim, said, tmp_path)
     code, said = _run(tmp_path)
     assert code != 0
-    assert re.search(r"FAIL: mem\[0\] at 0x20[48]: the model has 0x", said)
+    assert re.search(r"FAIL: mem\[0\] at 0x20[48]: nothing was written, the model has 0x\w\w \(cycle", said)
     bench = tmp_path / "bench.sv"
     text, count = re.subn(rf"(code = 7; k = \d+; a = 64'h0; b = \d+'h){LATE};", r"\g<1>0;", bench.read_text())
     assert count == 1
     bench.write_text(text)
     assert _run(tmp_path) == (0, "PASS")
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "good", "bad", "first"),
+    [
+        (COPIER, "copier.sv", "m_wdata <= m_rdata;", "m_wdata <= m_rdata ^ 64'h20;", "m at 0x2000: 0x21, the model has 0x01"),
+        (
+            NETWORK, "dense.v", "acc[k] + x_reg", "acc[k] - x_reg",
+            "layer4_out_v_data_v word 0: 0x180000, the model gives 0x181673",
+        ),
+        (VAULT, "vault.sv", "[7:4], value}", "[7:4], l == 2 ? ~value : value}", "rows at 0x12: 0x0f, the model has 0x0e"),
+    ],
+    ids=["memory", "stream and weights", "inside"],
+)  # fmt: skip
+def test_an_exported_folder_needs_nothing_else(
+    tmp_path: Path, files: Path, name: str, good: str, bad: str, first: str
+) -> None:  # fmt: skip
+    theirs = tmp_path / "theirs"
+    shutil.copytree(files.parent, theirs)
+    source = theirs / name
+    text = source.read_text()
+    assert text.count(good) == 1
+    source.write_text(text.replace(good, bad))
+    folder = modelled(tmp_path / "w", theirs / files.name, edits=edits(files))
+    (folder / "owner.toml").write_text(TESTS[files].replace("FAULT", "0"))
+    left = tmp_path / "left"
+    assert main(["isa", "replay", str(folder), str(folder / "owner.toml"), "--export", str(left)]) == ExitCode.DIFFERS
+    [copy] = (left / "design").rglob(name)
+    assert copy.read_text() == source.read_text()
+    assert str(tmp_path) not in "".join(p.read_text() for p in left.iterdir() if p.is_file())
+    for other in (theirs, folder):
+        shutil.rmtree(other)
+    code, said = _run(left)
+    assert code != 0
+    assert said.startswith(f"FAIL: {first} (cycle ")
+    copy.write_text(copy.read_text().replace(bad, good))
+    assert _run(left) == (0, "PASS")
 
 
 def _run(folder: Path) -> tuple[int, str]:

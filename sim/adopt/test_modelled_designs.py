@@ -51,12 +51,12 @@ Run = Callable[..., Outcome]
         (PAIRER, 4, 2, 30),
         (VAULT, 5, 6, 150),
         (RELAY, 20, 1, 72),
-        (KERNEL, 3, 2, 216),
+        (KERNEL, 5, 2, 288),
         (FIR, 8, 1, 8),
         (MESH, 10, 2, 128),
         (ENGINE, 4, 2, 480),
         (NETWORK, 12, 1, 48),
-        (GATHER, 4, 1, 336),
+        (GATHER, 69, 1, 8000),
     ],
     ids=lambda v: getattr(v, "stem", ""),
 )
@@ -106,7 +106,8 @@ def test_a_planted_fault_is_found_and_named(run: Run, files: Path, fault: int, s
     assert outcome.exit_code is ExitCode.DIFFERS
     assert outcome.lockstep is not None
     found = outcome.lockstep.divergence
-    assert [d for d in outcome.differences if ": read apb " not in d] == [found], outcome.differences  # registers differ, too
+    follows = (": read apb ", " did not end within ")  # registers differ, too, and a job may never end
+    assert [d for d in outcome.differences if not any(words in d for words in follows)] == [found], outcome.differences
     for words in said:
         assert words in found
 

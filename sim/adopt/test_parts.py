@@ -101,3 +101,21 @@ def test_what_is_written_is_in_memory_and_comes_back(tmp_path: Path) -> None:
     assert outcome.compared == len(names) * 7
     assert outcome.monitors >= 2 * len(names) - 4
     assert outcome.undriven == ()
+
+
+@pytest.mark.parametrize(("port", "channel"), [("saxi4lite", "b"), ("saxi4", "r")])
+def test_an_exclusive_okay_without_an_exclusive_access_is_the_designs_fault(tmp_path: Path, port: str, channel: str) -> None:
+    wire = f"assign {port}_{channel}resp = m{port[1:]}_{channel}resp;"
+    text = design()
+    assert wire in text
+    (tmp_path / "wires.sv").write_text(text.replace(wire, f"assign {port}_{channel}resp = 2'd1;"))
+    (tmp_path / "wires.f").write_text("wires.sv\n")
+    folder = workspace(tmp_path / "w", tmp_path / "wires.f")
+    test = folder / "one.toml"
+    access = f'[[step]]\n{{}} = "{port}"\naddress = 0x40\n{{}}limit = 200\n'
+    test.write_text(access.format("write", "data = 7\n") + access.format("read", "expect = 7\nmask = 0xff\n"))
+    outcome = replay(open_workspace(folder), test)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert [(v.port, v.rule, v.blame) for v in outcome.violations] == [
+        (port, f"{channel}: exclusive okay for a normal access", "design")
+    ]

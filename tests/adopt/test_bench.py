@@ -11,8 +11,10 @@ pytest.importorskip("pyslang")
 
 from adopted import COPIER, DOTTER, SCALER, workspace
 
+from fleet.adopt.bench import replay
 from fleet.adopt.bench.library import part_files, parts
 from fleet.adopt.bench.plan import make_plan
+from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
 from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.filelist import read_sources
@@ -169,3 +171,14 @@ def test_a_reset_of_two_pulses_is_released_and_asserted_again(tmp_path: Path) ->
     assert "repeat (2) begin repeat (16) @(posedge reference); q_rst_ni <= ~q_rst_ni; end" in text
     assert "initial begin wait (running); repeat (48) @(posedge reference);" in text
     assert "~(r_rst_ni & q_rst_ni)" in text
+
+
+@pytest.mark.parametrize(("lines", "waves"), [(90, True), (89, False)])
+def test_waves_are_of_small_designs_unless_asked(
+    works: dict[str, AdoptWorkspace], monkeypatch: pytest.MonkeyPatch, lines: int, waves: bool
+) -> None:
+    monkeypatch.setattr(replay, "LARGE", lines)
+    work = works["copier"]
+    assert BenchRunner(work).waves is waves
+    assert BenchRunner(work, waves=True).waves
+    assert not BenchRunner(work, waves=False).waves

@@ -55,7 +55,8 @@ def test_modules_that_observe_stay_in_the_bench() -> None:
     from fleet.engines.linked import lowered
 
     design = design_of(*find_device("vgemm_small"))
-    ports, observers = lowered.looked_into(design)
+    inside = lowered.looked_into(design)
+    ports, observers = inside.ports, inside.observers
     assert ports["clk_i"] == ("input", 1)
     assert ports["commit_cycles_o"] == ("output", 192)
     assert [o.module for o in observers] == ["vgemm_observe"]
@@ -69,8 +70,22 @@ def test_the_on_chip_memory_of_hbm_small_is_watched_with_its_parameter() -> None
     pytest.importorskip("pyslang")
     from fleet.engines.linked import lowered
 
-    _, (observer,) = lowered.looked_into(design_of(*find_device("hbm_small")))
+    (observer,) = lowered.looked_into(design_of(*find_device("hbm_small"))).observers
     assert observer.module == "hbm0923_onchip"
     assert set(observer.parameters) == {"Depth"}
     assert re.fullmatch(r"32'd\d+", observer.parameters["Depth"])
     assert {p.name for p in observer.ports if not p.path} == {"clk_i", "read_ready_o", "read_data_o"}
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "cxxrtl"])
+def test_a_design_that_is_too_large_is_refused_before_anything_is_made(simulator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyslang")
+    from fleet.engines.linked import lowered
+
+    monkeypatch.setattr(lowered, "find_simulator", lambda _: "yosys")
+    with pytest.raises(DeviceError) as caught:
+        lowered.in_simulator(design_of(*find_device("hbm_small")), simulator)
+    said = re.search(r"hbm0923_top has ([\d,]+) bits of signals; a netlist for (\w+) may have 100,000", str(caught.value))
+    assert said is not None
+    assert (int(said[1].replace(",", "")) > 300_000, said[2]) == (True, simulator)
+    assert lowered.looked_into(design_of(*find_device("vgemm_small"))).bits < lowered.MOST_BITS

@@ -23,6 +23,7 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.engines.linked.link import LINK
 from fleet.engines.rtl_sim.build import BuildError, wave_options
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
+from fleet.engines.rtl_sim.modes.recipe import build_mode
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
 from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
@@ -35,15 +36,21 @@ _VERILATOR = (
     "-Mdir", "obj",
 )  # fmt: skip
 _MAKE = ("OPT_FAST=-O1", "OPT_GLOBAL=-O1", "OPT_SLOW=-O0")
+_MAKE_LARGE = ("OPT_FAST=-O0", "OPT_GLOBAL=-O0", "OPT_SLOW=-O0")
 """A smoke test runs thousands of cycles, not millions: the compiler is what takes time."""
+LARGE = 50_000
+"""Lines from which on a bench is built for few cycles: without waves where nobody asks for them, and the compiler does not optimise
+unless the build mode is "fast"."""
 
 
 def build_bench(
-    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None, host: HostSimulator | None = None
+    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None, host: HostSimulator | None = None, *,
+    waves: bool = True,
 ) -> Path:  # fmt: skip
     """The executable, built now or taken from the cache.
 
-    observed: what it records beside its ports; host: simulates the design, whose image lies beside the executable then.
+    observed: what it records beside its ports; host: simulates the design, whose image lies beside the executable then; waves:
+    whether it can write waves.
 
     Raises DeviceError where modules have no source, BuildError where something does not compile, SetupError for tools and disk.
     """
@@ -57,13 +64,15 @@ def build_bench(
     tools = find_toolchain()
     link = link_of(work.top, observed) if host is not None else None
     text = bench_text(work, plan, observed, link=link)
-    options = [*_VERILATOR, *wave_options(tools)]
+    options = [*_VERILATOR, *(wave_options(tools) if waves else ())]
+    large = host is None and design_lines(work) > LARGE
+    optimise = _MAKE_LARGE if large and build_mode() != "fast" else _MAKE
     files = [("bench.sv", text.encode())]
     linked: list[str] = []
     if host is not None and link is not None:
         files += [(LINK.name, LINK.read_bytes()), *((name, text.encode()) for name, text in host.files(work, plan, link))]
         linked = [host.version, *host.options, *(content.decode() for _, content in files[1:])]
-    key = _key(work, text, options, tools, linked)
+    key = _key(work, text, (*options, *optimise), tools, linked)
 
     def make(part: Path) -> Mapping[str, object]:
         begun = time.monotonic()
@@ -71,10 +80,11 @@ def build_bench(
             fails = f"{host.name} does not read it"
             place_data(work.top, part, copy=True)
             host.compile(work, lambda words: _step(fails, work, words, part, dict(os.environ)))
-        _compile(work, part, options, tools, linked=host is not None)
+        spent = _compile(work, part, options, optimise, tools, linked=host is not None)
         shutil.move(part / "obj" / EXECUTABLE, part / EXECUTABLE)
         return {
-            "seconds": time.monotonic() - begun, "top": work.top.name, "parameters": dict(work.parameters),
+            "seconds": time.monotonic() - begun, "processor_seconds": spent, "top": work.top.name,
+            "parameters": dict(work.parameters),
             "flavour": "adopted", "options": options, "verilator": tools.verilator_version, "compiler": tools.compiler_version,
             "simulator": host.version if host is not None else tools.verilator_version,
         }  # fmt: skip
@@ -92,18 +102,25 @@ def wave_name(executable: Path) -> str:
     return "wave.fst" if "--trace-fst" in options else "wave.vcd"
 
 
+def design_lines(work: AdoptWorkspace) -> int:
+    """Lines of the design's sources."""
+    return sum(path.read_bytes().count(b"\n") for path in (*work.top.files, *work.top.included))
+
+
 def _key(work: AdoptWorkspace, text: str, options: Sequence[str], tools: SimulatorTools, more: Sequence[str]) -> str:
     """SHA-256 of everything that the executable depends on. more: of another simulator."""
     digest = hashlib.sha256()
     versions = [tools.verilator_version, tools.compiler_version, platform.machine(), closure_hash(work.top, work.sources)]
-    digest.update(json.dumps([versions, list(options), _MAKE, text, *more]).encode())
+    digest.update(json.dumps([versions, list(options), text, *more]).encode())
     for path in (*part_files(work.protocols.values()), *work.sources.waivers, *work.sources.cpp):
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:32]
 
 
-def _compile(work: AdoptWorkspace, folder: Path, options: Sequence[str], tools: SimulatorTools, *, linked: bool) -> None:
-    """Compile the bench. linked: without the design."""
+def _compile(
+    work: AdoptWorkspace, folder: Path, options: Sequence[str], optimise: Sequence[str], tools: SimulatorTools, *, linked: bool
+) -> Mapping[str, float]:  # fmt: skip
+    """Compile the bench. optimise: variables of make; linked: without the design. Returns processor seconds of each step."""
     environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL")}
     environment["OBJCACHE"] = OBJCACHE
     sources = work.sources
@@ -121,12 +138,21 @@ def _compile(work: AdoptWorkspace, folder: Path, options: Sequence[str], tools: 
     def step(words: Sequence[str], _count: int = 1) -> None:
         _step("the bench does not compile", work, words, folder, environment)
 
+    begun = _processor_seconds()
     if not goes_on(folder, command):
         step(command)
         mark_verilated(folder, command)
-    make = [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *_MAKE]
+    verilated = _processor_seconds()
+    make = [str(tools.make), "-C", "obj", "-f", "Vtop.mk", "-j2", *optimise]
     run: Callable[[Sequence[str], int], None] = step
     make_sharing(folder.parent / "objects", make, folder / "obj", environment, tools.compiler_version, run)
+    return {"verilator": verilated - begun, "compiler": _processor_seconds() - verilated}
+
+
+def _processor_seconds() -> float:
+    """Seconds of all children so far that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def _step(fails: str, work: AdoptWorkspace, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:

@@ -1,25 +1,29 @@
 """A failing test as a bench of plain SystemVerilog in one file, which shows the failure without fleet.
 
 The bench is the one that the test ran on, with the script, the images and what is expected written into it; of a difference from
-the functional model the first one, as a check at the same event. It prints PASS or FAIL and needs the design's own files alone.
+the functional model the first one, as a check at the same event. The design's own files lie beside it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from pathlib import Path
 
+from fleet.adopt.bench.design_copy import copy_design
 from fleet.adopt.bench.library import part_files
 from fleet.adopt.bench.observe import Observation, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript
 from fleet.adopt.bench.text import TOP, Embedded, bench_text
+from fleet.adopt.closure import closure_hash
 from fleet.adopt.data_files import place_data
 from fleet.adopt.lockstep.account import Claim
 from fleet.adopt.lockstep.jobs import INSIDE
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.files import write_atomically
+from fleet.engines.rtl_sim.tools import find_toolchain
 
 _MODULE = re.compile(r"^module\s+(\w+).*?^endmodule\n", re.S | re.M)
 _CHUNK = 256
@@ -27,9 +31,14 @@ _WORD = 2048
 
 
 def export_case(
-    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None, script: ReplayScript, claim: Claim | None, folder: Path
-) -> Sequence[Path]:
-    """Write bench.sv and design.f into a folder. claim: of the functional model, None if nothing differs from it."""
+    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None, script: ReplayScript, claim: Claim | None,
+    failure: Sequence[str], folder: Path,
+) -> Sequence[Path]:  # fmt: skip
+    """Write a folder that shows the failure by itself: bench.sv, design.f, README.md, the design's files below `design`.
+
+    claim: of the functional model, None if nothing differs from it; failure: what the run said, a line each.
+    Raises DeviceError for a file that cannot be read.
+    """
     text = bench_text(work, plan, observed, _embedded(plan, observed, script, claim))
     names = set(re.findall(r"\bfleet_\w+", text))
     library = "\n".join(path.read_text(encoding="utf-8") for path in part_files(work.protocols.values())[1:])
@@ -38,24 +47,41 @@ def export_case(
     while new := {n for n in names if n in modules} - used:
         used |= new
         names |= {word for n in new for word in re.findall(r"\bfleet_\w+", modules[n])}
-    command = f"verilator --binary --timing -Wno-fatal -Wno-lint -Wno-style --top-module {TOP} -f design.f bench.sv"
-    head = [
-        f"// {script.name} of {work.top.name}: PASS, or FAIL and why. The design's files are in design.f. With Verilator:",
-        f"//   $ {command}",
-        f"//   $ obj_dir/V{TOP}",
-    ]
+    head = f"// {script.name} of {work.top.name}: prints PASS, or FAIL and why. README.md says how to run it."
     package = _package(part_files(work.protocols.values())[0], observed, script)
-    whole = "\n".join([*head, package, *(modules[n] for n in modules if n in used), text])
-    sources = work.sources
-    listed = [f"+incdir+{p}" for p in sources.include_dirs]
-    listed += [f"+define+{n}={v}" if v else f"+define+{n}" for n, v in sources.defines]
-    listed += [f"-y {p}" for p in sources.library_dirs] + [f"-v {p}" for p in sources.library_files]
-    listed += [str(p) for p in (*sources.waivers, *work.top.files, *sources.cpp)]
     folder.mkdir(parents=True, exist_ok=True)
     place_data(work.top, folder, copy=True)
-    write_atomically(folder / "bench.sv", whole.encode())
-    write_atomically(folder / "design.f", "".join(f"{line}\n" for line in listed).encode())
-    return folder / "bench.sv", folder / "design.f"
+    written = {
+        "bench.sv": "\n".join([head, package, *(modules[n] for n in modules if n in used), text]),
+        "design.f": "".join(f"{line}\n" for line in copy_design(work, folder)),
+        "README.md": _README.format(
+            test=script.name, top=work.top.name, bench=TOP, version=find_toolchain().verilator_version,
+            failure="\n".join(f"- {line}" for line in failure), closure=closure_hash(work.top, work.sources),
+        ),
+    }  # fmt: skip
+    home = {op.where.rpartition(script.name)[0] for op in script.ops} - {""}
+    for name, content in written.items():
+        there = reduce(lambda text, place: text.replace(place, ""), home, content)  # the test's folder does not go with it
+        write_atomically(folder / name, there.encode())
+    return [folder / name for name in written]
+
+
+_README = """# {test} of {top} fails
+
+{failure}
+
+The bench shows the first of these. It needs this folder and a simulator:
+
+    verilator --binary --timing -Wno-fatal -Wno-lint -Wno-style --top-module {bench} -f design.f bench.sv
+    ./obj_dir/V{bench}
+
+It prints FAIL, what differs, what the design has, what was expected, and the cycle, and ends with another code than 0; where the
+fault is mended it prints PASS. It was written for {version}. Another simulator takes the same files, those
+of `design.f` and then `bench.sv`, if it has queues of structures and associative arrays (Icarus Verilog 11 has neither).
+
+- `bench.sv`: ports, memory, monitors, the test and what is expected, in one file.
+- `design/`, `design.f`: the sources as they were, byte by byte; SHA-256 of their closure: {closure}
+"""
 
 
 def _package(path: Path, observed: Observation | None, script: ReplayScript) -> str:
@@ -63,7 +89,7 @@ def _package(path: Path, observed: Observation | None, script: ReplayScript) -> 
     text = path.read_text(encoding="utf-8")
     write = "    memory[{space, address}] = value;\n"
     response = "automatic void answered(int unsigned burst);\n"
-    finding = '    fails++;\n    $display("FAIL: %s: %s (by the %s)", port, rule, blame);\n'
+    finding = '    fails++;\n    $display("FAIL: %s: %s (by the %s, cycle %0d)", port, rule, blame, cycle);\n'
     for old, new in (
         ("endpackage", _CHECKS + "endpackage"),
         (write, write + "    burst_of[{space, address}] = token;\n"),
@@ -106,7 +132,14 @@ _STATE = """  int fails;
 _CHECKS = """
   function automatic void fail(string what);
     fails++;
-    $display("FAIL: %s", what);
+    $display("FAIL: %s (cycle %0d)", what, cycle);
+  endfunction
+
+  function automatic string held(bit [63:0] key);
+    if (memory.exists(key) == 0) return "nothing was written";
+    if (burst_of.exists(key) != 0 && burst_of[key] != 0 && taken.exists(burst_of[key]) == 0)
+      return $sformatf("0x%02h, whose response was not taken yet", memory[key]);
+    return $sformatf("0x%02h", memory[key]);
   endfunction
 
   // Whether a byte was written, the write counts, and it holds a value.
@@ -174,9 +207,10 @@ def _dumps(script: ReplayScript) -> Iterator[str]:
         yield f"{check.dump}: begin"
         for n, byte in enumerate(check.expected):
             key = f"{{8'(b), a[55:0] + 56'd{n}}}"
+            text = _text(f"{check.where}: {check.text} at {check.address + n:#x}")
             yield (
                 f"  if (memory.exists({key}) == 0 || memory[{key}] !== 8'h{byte:02x}) "
-                f"fail({_text(f'{check.where}: {check.text} at {check.address + n:#x}: expected {byte:#04x}')});"
+                f'fail($sformatf("%s: %s, expected {byte:#04x}", {text}, held({key})));'
             )
         yield "end"
 
@@ -209,6 +243,7 @@ def _claim(plan: BenchPlan, observed: Observation | None, claim: Claim) -> Itera
                 test = f"!holds({key}, 8'h{value:02x})"
                 if claim.trigger == "rest":  # it may be what it was before the run
                     test = f"(memory.exists({key}) != 0 ? memory[{key}] : 8'h00) !== 8'h{value:02x}"
+                found = f"held({key})"
             else:
                 state = observed.states[memory - INSIDE]
                 name, order = state.name, state.keeper.order()
@@ -221,14 +256,18 @@ def _claim(plan: BenchPlan, observed: Observation | None, claim: Claim) -> Itera
                 if state.bits - 8 * byte < 8:
                     mask = (1 << (state.bits - 8 * byte)) - 1
                     test = f"(8'({part} >> {state.lsb + 8 * byte}) & 8'h{mask:02x}) !== 8'h{value:02x}"
-            yield f"  if ({test}) fail({_text(f'{name} at {address:#x}: the model has {value:#04x}')});"
+                found = f'$sformatf("0x%02h", 8\'({part} >> {state.lsb + 8 * byte}))'
+            text = _text(f"{name} at {address:#x}")
+            yield f'  if ({test}) fail($sformatf("%s: %s, the model has {value:#04x}", {text}, {found}));'
     elif claim.kind == "word":
         yield (
             f"  if ((word_of[{_text(claim.name)}] & {_hex(claim.mask, _WORD)}) !== {_hex(claim.value, _WORD)}) "
-            f"fail({_text(f'{claim.name} word {claim.number}: the model gives {claim.value:#x}')});"
+            f'fail($sformatf("%s: 0x%0h, the model gives {claim.value:#x}", {_text(f"{claim.name} word {claim.number}")}, '
+            f"word_of[{_text(claim.name)}] & {_hex(claim.mask, _WORD)}));"
         )
     elif claim.kind == "words":
-        yield f"  if ({_count(claim.name)} != {claim.number}) fail({_text(f'{claim.name}: the model gives {claim.number} words')});"
+        said = f'$sformatf("%s: %0d words, the model gives {claim.number}", {_text(claim.name)}, {_count(claim.name)})'
+        yield f"  if ({_count(claim.name)} != {claim.number}) fail({said});"
     elif claim.kind == "never":
         yield f"  fail({_text('an event that the model does not have')});"
     else:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fleet.adopt.bench.build import build_bench, wave_name
+from fleet.adopt.bench.build import LARGE, build_bench, design_lines, wave_name
 from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import BenchPlan, make_plan
@@ -76,7 +76,7 @@ class Outcome:
         undriven: what the bench does not play.
         lockstep: what a functional model found, None where none was asked.
         smoke: whether quiet monitors are what the test is about.
-        folder: where results, images and the wave lie; wave: the file.
+        folder: where results, images and the wave lie; wave: the file; no_wave: why there is none, where nobody declined it.
         simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
         seconds: wall time of the simulation.
         stopped: whether the design ended the simulation (an assertion of its own, $stop, $finish); no comparison goes on behind it.
@@ -97,6 +97,7 @@ class Outcome:
     unknown: tuple[UnknownSignal, ...] = ()
     seconds: float = 0.0
     stopped: bool = False
+    no_wave: str = ""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -121,9 +122,15 @@ def replay(work: AdoptWorkspace, test: Path, model: bool | None = None) -> Outco
 class BenchRunner:
     """The bench of a workspace, built once, that runs tests, its design in a simulator. Raises as `replay` does."""
 
-    def __init__(self, work: AdoptWorkspace, model: bool | None = None, simulator: str = VERILATOR) -> None:
+    def __init__(
+        self, work: AdoptWorkspace, model: bool | None = None, simulator: str = VERILATOR, waves: bool | None = None
+    ) -> None:  # fmt: skip
+        """waves: whether the bench can write waves; None: unless the design is large (`LARGE`)."""
         self.work, self.plan = work, make_plan(work)
         self.simulator, self._host = simulator, host_simulator(simulator)
+        lines = design_lines(work)
+        self.waves = (self._host is not None or lines <= LARGE) if waves is None else waves
+        self._no_wave = f"none: the design has {lines:,} lines; --wave writes one" if waves is None and not self.waves else ""
         observed = None if work.observe is None or model is False else read_observation(work.observe, work, self.plan)
         if model and (observed is None or observed.model is None):
             raise DeviceError(
@@ -131,6 +138,9 @@ class BenchRunner:
             )
         self.observed = observed if observed is not None and observed.model is not None else None
         self._executable: Path | None = None
+
+    def _built(self) -> Path:
+        return build_bench(self.work, self.plan, self.observed, self._host, waves=self.waves)
 
     def script(self, test: Path) -> ReplayScript:
         """A test as this bench runs it."""
@@ -163,13 +173,14 @@ class BenchRunner:
     def _once(
         self, test: Path, script: ReplayScript, folder: Path, arguments: Sequence[str], *, wave: bool, seconds: float
     ) -> Outcome:  # fmt: skip
-        executable = self._executable = self._executable or build_bench(self.work, self.plan, self.observed, self._host)
+        executable = self._executable = self._executable or self._built()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         place_data(self.work.top, folder)
         (folder / "script.txt").write_text(script.text(), encoding="utf-8")
         for n, image in enumerate(script.images):
             (folder / f"image{n}.bin").write_bytes(image)
+        wave = wave and self.waves
         kept = folder / wave_name(executable)
         command = [str(executable), f"+limit={script.limit}", *arguments]
         command += ([f"+wave={kept.name}"] if wave else []) + (["+observe"] if self.observed is not None else [])
@@ -196,7 +207,8 @@ class BenchRunner:
                     hint="name the folder that has it in data_dirs of adopt.toml",
                 )  # fmt: skip
         took = time.monotonic() - begun
-        outcome = replace(judge(self.plan, script, folder, kept, code), simulator=self.simulator, seconds=took)
+        outcome = judge(self.plan, script, folder, kept, code)
+        outcome = replace(outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave)
         return (
             outcome
             if self.observed is None or outcome.stopped
@@ -359,5 +371,5 @@ def record_of(work: AdoptWorkspace, test: Path, outcome: Outcome, simulators: Se
     return ReplayRecord(
         _VERDICTS[outcome.exit_code], f"{test.name} of {work.top.name}", f"fleet isa replay {work.folder} {test}{simulator}",
         (*outcome.differences, *rules), outcome.lockstep.account if outcome.lockstep is not None else (),
-        str(outcome.wave.absolute()) if outcome.wave is not None else "",
+        str(outcome.wave.absolute()) if outcome.wave is not None else outcome.no_wave,
     )  # fmt: skip

@@ -46,16 +46,18 @@ def run_folder(work: AdoptWorkspace, test: Path, simulator: str) -> Path:
 
 
 def side_by_side(
-    work: AdoptWorkspace, test: Path, model: bool | None, simulators: Sequence[str]
+    work: AdoptWorkspace, test: Path, model: bool | None, simulators: Sequence[str], waves: bool | None = None
 ) -> Iterator[SimulatorRun]:  # fmt: skip
     """Run a test in each simulator; an outcome whose records differ from those of the first simulator that ran differs.
+
+    waves: as `BenchRunner` takes it.
 
     Raises what `replay` does if only one is asked for; of several, the error of one stands in its run.
     """
     first: tuple[str, Sequence[str]] | None = None
     for name in simulators:
         try:
-            runner = BenchRunner(work, model, name)
+            runner = BenchRunner(work, model, name, waves)
             outcome = runner.run(test, run_folder(work, test, name), ("+observe",) if len(simulators) > 1 else ())
         except FleetError as error:
             if len(simulators) == 1:

@@ -120,13 +120,13 @@ def _workspace(
 
 def run_replay(
     folder: Path, test: Path | None, *, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool,
-    simulators: Sequence[str],
+    simulators: Sequence[str], waves: bool | None,
 ) -> int:  # fmt: skip
     """Run a test of a workspace (default: its smoke test) and print the verdict.
 
     model: whether to hold the design to its functional model; None: where it has one. seeds: of initial values to try.
     shrink: whether to make a failing test small. exported: where a failing test goes as a bench of its own. simulators: one after
-    the other; their records must be the same.
+    the other; their records must be the same. waves: whether to write waves; None: unless the design is large.
     """
     # Loads pyslang, or reports how to install it.
     from fleet.adopt.bench.export import export_case
@@ -142,7 +142,7 @@ def run_replay(
         raise click.UsageError(f"--seeds sets initial values of {VERILATOR}; a simulator of four states has x instead")
     work = open_workspace(folder)
     path = folder / "smoke.toml" if test is None else test
-    runs = [*side_by_side(work, path, model, simulators)]
+    runs = [*side_by_side(work, path, model, simulators, waves)]
     for n, run in enumerate(runs):
         if seeds and run.simulator == VERILATOR and run.runner is not None and run.outcome is not None:
             found, outcome = from_other_values(run.runner, path, seeds), run.outcome
@@ -185,7 +185,8 @@ def run_replay(
     if exported is not None:
         claim = outcome.lockstep.claim if outcome.lockstep is not None else None
         runner = failed.runner
-        for written in export_case(work, runner.plan, runner.observed, runner.script(path), claim, exported):
+        said = record_of(work, path, outcome).reasons
+        for written in export_case(work, runner.plan, runner.observed, runner.script(path), claim, said, exported):
             click.echo(f"wrote {written}")
     return code
 
@@ -218,8 +219,8 @@ def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> It
         yield f"x: {u.path}: {bits} without a value after the reset, between cycles {u.first} and {u.last}"
     if outcome.unwritten:
         yield f"{outcome.unwritten} bytes were read that nobody had written; they read as 0"
-    if outcome.wave is not None:
-        yield f"wave: {outcome.wave}"
+    if wave := outcome.wave or outcome.no_wave:
+        yield f"wave: {wave}"
     monitors = f"{outcome.monitors} monitors quiet" if not outcome.violations else f"{len(outcome.violations)} rules broken"
     left = outcome.lockstep.uncompared if outcome.lockstep is not None else 0
     uncompared = f"; {left:,} event{'' if left == 1 else 's'} of the design that nobody compared" if left else ""

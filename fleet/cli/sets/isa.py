@@ -437,10 +437,11 @@ def _simulators(_context: click.Context, _parameter: click.Parameter, value: str
     "--simulator", default="verilator", show_default=True, metavar="NAMES", callback=_simulators,
     help="Simulator: verilator, icarus, cxxrtl, or several separated by commas, whose records must be the same.",
 )  # fmt: skip
+@click.option("--wave/--no-wave", "waves", default=None, help="Write a wave of all signals (default: unless the design is large).")
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def replay(
     folder: Path, test: Path | None, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool,
-    simulator: tuple[str, ...],
+    simulator: tuple[str, ...], waves: bool | None,
 ) -> int:  # fmt: skip
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
 
@@ -450,5 +451,5 @@ def replay(
     from fleet.cli.sets.adopt import run_replay
 
     return run_replay(
-        folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine, simulators=simulator
+        folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine, simulators=simulator, waves=waves
     )

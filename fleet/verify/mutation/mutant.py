@@ -81,3 +81,11 @@ def identified(
         name = hashlib.sha256(f"{key}\0{seen[key]}".encode()).hexdigest()[:10]
         made.append(Mutant(name, over, file, line, unit, operator, before, after, context, number))
     return made
+
+
+_ESCAPED = re.compile(rb"\\\S+\Z")
+
+
+def ended(text: bytes) -> bytes:
+    """Return an expression's text in Verilog such that anything may follow: blank space ends an escaped identifier (`\\tap$0 `)."""
+    return text + b" " if _ESCAPED.search(text) else text

@@ -6,6 +6,7 @@ and widths are known. `SYNTHESIS` is defined, which removes observers and assert
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,9 @@ from pyslang.syntax import FunctionDeclarationSyntax
 
 from fleet.errors import DeviceError
 from fleet.verify.mutation import rtl_operators as operators
+from fleet.verify.mutation.mutant import ended
 
+_ESCAPED = re.compile(r"\\\S+")
 _LANGUAGE = {".sv", ".v"}  # waiver files are in the same list
 
 
@@ -252,14 +255,14 @@ class _Walker:
             return ""
         if where[0] not in self._texts:
             self._texts[where[0]] = where[0].read_bytes()
-        return self._texts[where[0]][where[1] : where[2]].decode()
+        return ended(self._texts[where[0]][where[1] : where[2]]).decode()
 
     def _names(self, e: ast.Expression) -> set[str]:
         """Return the names that a held value may have, as far as the file contains them."""
         where = self._where(e)
-        return (
-            set(operators.WORD.findall(self._texts[where[0]].decode())) if where is not None and where[0] in self._texts else set()
-        )
+        if where is None or where[0] not in self._texts:
+            return set()
+        return set(operators.WORD.findall(_ESCAPED.sub(" ", self._texts[where[0]].decode())))
 
     def _fix(self, e: ast.Expression) -> None:
         """Exclude this site: the value is constant here but may differ in another instance."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from fleet.core.files import write_atomically
 from fleet.engines.rtl_sim.build import Design
 from fleet.errors import SetupError
-from fleet.verify.mutation.mutant import Mutant, Over, identified
+from fleet.verify.mutation.mutant import Mutant, Over, ended, identified
 
 if TYPE_CHECKING:
     from fleet.verify.mutation.rtl_walk import RtlSite
@@ -154,7 +154,7 @@ def _rendered(text: bytes, start: int, end: int, choices: Sequence[_Choice]) -> 
         while inner < len(choices) and choices[inner].start < c.end:
             inner += 1
         out.append(text[at : c.start])
-        now = _rendered(text, c.start, c.end, choices[i + 1 : inner])
+        now = ended(_rendered(text, c.start, c.end, choices[i + 1 : inner]))
         arms = "".join(f"({c.chosen} == 32'd{number}) ? ({after}) : " for number, after in c.texts)
         out.append(b"(" + arms.encode() + b"(" + now + b"))")
         at, i = c.end, inner

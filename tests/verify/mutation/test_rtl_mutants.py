@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -82,9 +83,14 @@ def test_ids_do_not_depend_on_lines(tmp_path: Path) -> None:
     assert len(set(before)) == len(before)
 
 
-def test_widths_and_signs_stay_in_the_text_with_all_mutants(tmp_path: Path) -> None:
+ESCAPED = re.sub(r"\b(sum|q|state_q)\b", r"\\\1$0 ", DESIGN)
+"""The same with names as Amaranth writes them."""
+
+
+@pytest.mark.parametrize("design", [DESIGN, ESCAPED], ids=["plain", "escaped names"])
+def test_widths_and_signs_stay_in_the_text_with_all_mutants(tmp_path: Path, design: str) -> None:
     """slang's own types of every assignment's right side, before and after."""
-    schemata = rtl_mutants(_design(tmp_path), tmp_path)
+    schemata = rtl_mutants(_design(tmp_path, design), tmp_path)
     written = schemata.write(tmp_path / "out")
     assert _types((tmp_path / "top.sv",)) == _types(written.sources)
     text = (tmp_path / "out" / "top.sv").read_text()

@@ -260,6 +260,7 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
   fleet_handshake_monitor #(.W(W_RDATA + W_ARID + 3), .PORT(PORT), .CHANNEL("r"), .SENDER(SUBORDINATE), .STABLE(STABLE)) r (
     .clk, .rst, .valid(rvalid), .ready(rready), .payload({rdata, rid, rresp, rlast}));
 
+  localparam bit NORMAL = IS_LITE || MANAGER == "bench";           // no access is exclusive
   int unsigned lengths [$], wanted [bit [31:0]], beats = 0;       // of bursts of writes; responses that each ID may have
   int unsigned due [bit [31:0]][$], got [bit [31:0]];              // beats of each read of an ID
   int unsigned ended = 0;                                          // bursts of data that are whole
@@ -311,12 +312,14 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
       check_data();
       if (bvalid && bready) begin
         id = 32'(bid);
+        if (bresp == 1 && NORMAL) fleet_bench_pkg::violation(PORT, "b: exclusive okay for a normal access", SUBORDINATE);
         if (wanted.exists(id) == 0 || wanted[id] == 0)
           fleet_bench_pkg::violation(PORT, "b: response without a request, or before its data", SUBORDINATE);
         else wanted[id]--;
       end
       if (rvalid && rready) begin
         id = 32'(rid);
+        if (rresp == 1 && NORMAL) fleet_bench_pkg::violation(PORT, "r: exclusive okay for a normal access", SUBORDINATE);
         if (due.exists(id) == 0 || due[id].size() == 0) fleet_bench_pkg::violation(PORT, "r: response without a request", SUBORDINATE);
         else begin
           got[id] = (got.exists(id) != 0 ? got[id] : 0) + 1;

@@ -25,6 +25,7 @@ from fleet.engines.legs.plan import SHORTEST
 from fleet.engines.legs.pool import Simulations
 from fleet.engines.legs.run import LegRequest, run_in_legs, run_sample
 from fleet.engines.legs.sample import sample_choice
+from fleet.engines.legs.warm import give, take
 from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
 from fleet.engines.rtl_sim.expected import ExpectedCommit, expected_of
@@ -139,14 +140,16 @@ class RtlBackend:
             self._folder = self._temporary.path
         else:
             self._folder = options.workdir.absolute() / "rtl"
+            self._folder.mkdir(parents=True, exist_ok=True)  # a simulation that runs already works in a folder of its own
         self._inside = KeptState(design.keepers, variables(executable), self._folder)
         if options.rtl_jobs > 1 or options.rtl_sample:
             memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
 
         def started(number: int) -> Simulation:
-            return Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
+            kept = take(executable, options.seed) if self._flavour == "burst" else None
+            return kept or Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
 
-        self._simulations = Simulations(started)
+        self._simulations = Simulations(started, give)
         self._simulations.shared()
         self._counters["rtl_start_seconds"] = self._simulations.start_seconds
 

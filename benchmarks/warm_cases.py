@@ -1,8 +1,8 @@
 """What a run of a case takes in a regression session: `python benchmarks/warm_cases.py [--rounds N] [CASE ...]`
 
-Runs on vgemm_small and hbm_small of the cases (`sim/cases/digits_vgemm.toml`, `digits.toml`), as `pytest sim/` makes them: each with
-a simulation of its own, and with one that the session keeps (`fleet.engines.legs.warm`), in turn. Processor time, user and system,
-of this process and of its children, a run: the median of the rounds. The first round is not counted.
+Runs of the cases on vgemm_small and hbm_small (`sim/cases/digits_vgemm.toml`, `digits.toml`), as `pytest sim/` makes them: each
+with a simulation of its own, and with one that the session keeps (`fleet.engines.legs.warm`), in turn. Processor time, user and
+system, of this process and of its children, a run: the median of the rounds. The first round is not counted.
 """
 
 from __future__ import annotations

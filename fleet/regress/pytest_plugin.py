@@ -265,7 +265,7 @@ class CaseItem(pytest.Item):
     @property
     def builds(self) -> tuple[str, ...]:
         """Names of the simulations that the run needs; runs with the same name need the same one."""
-        return (f"rtl {self.run_.device}",) if self.run_.device and "rtl" in self.run_.engines else ()
+        return (f"rtl {self.run_.device} {self.run_.build}".rstrip(),) if self.run_.device and "rtl" in self.run_.engines else ()
 
     def build(self) -> None:
         """Build the simulations, or take them from the cache. Raises FleetError if one does not build or a tool is missing."""

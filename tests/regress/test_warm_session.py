@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from test_pytest_plugin import ROOT, command, preexec, run
+
+from fleet.cosim.result import CosimResult
+from fleet.engines.rtl_sim.modes.recipe import UNCHECKED
 
 MODEL = """
 import numpy as np
@@ -85,6 +90,29 @@ def test_legs_of_the_runs_too(project: Path) -> None:
     done = run(project, "sim", "-q", "--rtl-jobs", "2", "-k", "ideal")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
+
+
+def test_a_run_on_a_fast_build_says_so_and_has_the_norms_of_the_checked_one(project: Path) -> None:
+    case = project / "sim" / "cases" / "mine.toml"
+    case.write_text(CASE.replace('["ideal", "fixed", "stall"]', '["ideal"]') + 'builds = ["checked", "fast"]\n')
+    fleet = [sys.executable, "-m", "fleet.cli.main", "case"]
+    accepted = subprocess.run(
+        [*fleet, "accept", str(case), "--only", "vgemm_small-ideal-0", "--reason", "test"], cwd=project,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert accepted.returncode == 0, accepted.stdout + accepted.stderr
+    done = run(project, "sim", "-q")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+    results = {
+        name: CosimResult.load(project / f"reports/sim/mine/vgemm_small-ideal-0{name}/result.json") for name in ("", "-fast")
+    }
+    cuts = {name: [e.cut for e in result.engines if e.name == "rtl"] for name, result in results.items()}
+    assert cuts == {"": [""], "-fast": [UNCHECKED]}
+    assert not any(one.what == "norms" for one in results["-fast"].not_compared), "its norms are the checked run's"
+    norms = next(project.rglob("norms.toml"))
+    norms.write_text(re.sub(r'"rtl" = \d+', '"rtl" = 1', norms.read_text()))
+    assert "norms: " in run(project, "sim", "-q", "-k", "ideal-0-fast").stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

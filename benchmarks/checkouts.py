@@ -26,9 +26,13 @@ print(build(design_of(*find_device(sys.argv[1])), "plain"))
 
 
 def other_executable(checkout: Path, device: str) -> Path:
-    """The simulation of a device with a plain main, as another checkout builds it. Raises CalledProcessError."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    command = [sys.executable, "-c", _BUILD, device]
+    """The simulation of a device with a plain main, as another checkout builds it. Raises CalledProcessError.
+
+    It builds in its own environment if it has one: entry points of another version name other modules.
+    """
+    own = checkout / ".venv" / "bin" / "python"
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "PATH": f"{own.parent}{os.pathsep}{os.environ['PATH']}"}
+    command = [str(own) if own.exists() else sys.executable, "-c", _BUILD, device]
     return Path(subprocess.run(command, cwd=checkout, env=environment, check=True, capture_output=True, text=True).stdout.strip())
 
 

@@ -1,10 +1,11 @@
-"""What every unit costs the simulation: `python benchmarks/units.py [--rounds N] [--mode fast] [--before CHECKOUT]`, on hbm0923.
+"""What units cost the simulation of hbm0923: `python benchmarks/units.py [--rounds N] [--mode fast] [--pgo] [--before CHECKOUT]`
 
 Idle cost: the share of the time that the unit's own code takes while an MVM runs (one token, 4096 x 256), by perf's samples (see
 `profiling/samples.py`): the unit does nothing then. Code of no instance (arithmetic, memories, simulator) is stated too.
 Active: the unit's instruction, as it stands in a block of ChatGLM2 with 511 cached tokens, repeated as one job; cycles of the
 simulation a second of processor time, the best of the rounds, and multiply-accumulates a second where it has such.
 --before: the same jobs in turn on the simulation of another checkout, with the ratio; cycles must be equal.
+--pgo: the fast build by a profile of all these jobs, each run once (`fleet build --pgo` runs streams of the conformance suite).
 --instructions: host instructions a cycle by owner while an MVM runs, counted by valgrind, instead of perf's samples.
 """
 
@@ -28,7 +29,7 @@ from profiling.samples import missing_tools, shares
 from shapes import CHATGLM2
 
 from fleet.engines.rtl_sim.build import build as build_simulation
-from fleet.engines.rtl_sim.build import design_of
+from fleet.engines.rtl_sim.build import design_of, train
 from fleet.engines.rtl_sim.job import JobScript
 from fleet.engines.rtl_sim.modes.recipe import MODES, build_mode
 from fleet.engines.rtl_sim.segment import Segment
@@ -97,12 +98,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cycles", type=int, default=100_000, help="of a job, about")
     parser.add_argument("--mode", choices=MODES, help="of the build; default: FLEET_RTL_BUILD, else checked")
+    parser.add_argument("--pgo", action="store_true", help="a fast build, by a profile of these jobs")
     parser.add_argument("--before", type=Path, help="another checkout, built as it builds")
     parser.add_argument("--only", default="", help="jobs whose name has this in it")
     parser.add_argument("--instructions", action="store_true", help="count them with valgrind")
     args = parser.parse_args()
     instruction_set, device = find_device(DEVICE)
-    executable = build_simulation(design_of(instruction_set, device), "profile", mode=build_mode(args.mode))
+    design = design_of(instruction_set, device)
+    mode = build_mode("fast" if args.pgo else args.mode)
     before = other_executable(args.before.resolve(), DEVICE) if args.before else None
     with tempfile.TemporaryDirectory(prefix="fleet-units-") as name:
         folder = Path(name)
@@ -125,6 +128,11 @@ def main() -> None:
                 segment = Segment(instruction_set, device, [actives[0].call])
                 segment.job(idle, images.memory, "ideal", script=script).save(idle)
                 jobs.insert(0, ("nothing (a register is polled)", "", 0, idle))
+        if args.pgo:
+            with train(design, "profile") as counting:
+                for *_, job in jobs:
+                    play(counting, job)
+        executable = build_simulation(design, "profile", mode=mode)
         jobs = [job for job in jobs if args.only in job[0]]
         best: dict[str, tuple[int, float]] = {}
         other: dict[str, float] = {}

@@ -57,6 +57,6 @@ def slang_is_silent(files: Iterable[str | Path], *options: str) -> bool:
     return bool(driver.reportDiagnostics(True))
 
 
-def hand_written_is_clean(top: str, files: Iterable[str | Path]) -> bool:
+def hand_written_is_clean(top: str, files: Iterable[str | Path], *options: str) -> bool:
     """True if slang has nothing to say of the design below the module `top`, files in folders `generated` left aside."""
-    return slang_is_silent(files, "-Wno-useless-cast", "--suppress-warnings", "generated", "--top", top)
+    return slang_is_silent(files, "-Wno-useless-cast", "--suppress-warnings", "generated", "--top", top, *options)

@@ -193,6 +193,7 @@ class _Run:
             expected=self._expected(kind, name),
             rtl_jobs=self.options.rtl_jobs,
             rtl_sample=self.options.rtl_sample,
+            rtl_build=self.options.rtl_build,
         )
         if self.session is not None and self.known[kind].target == "accel":
             self.session.options = run_options
@@ -337,6 +338,7 @@ class _Run:
                 (o.memory, o.seed, o.data.samples, sorted(self.asked), sorted(o.lowering.stated.items()), sorted(o.riscv.items()))
                 + ((f"rtl jobs {o.rtl_jobs}",) if o.rtl_jobs > 1 else ())
                 + ((f"rtl {o.rtl_sample}",) if o.rtl_sample else ())
+                + ((f"rtl build {o.rtl_build}",) if o.rtl_build else ())
             ),
             tools={name: version for name, version in tools.items() if name != "fleet"},
         )

@@ -33,7 +33,7 @@ class CosimOptions:
         lowering: options of the accelerator's compile.
         riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
         stop: end the hardware's run at its first commit that differs from the functional model's.
-        rtl_jobs, rtl_sample: as `RunOptions`.
+        rtl_jobs, rtl_sample, rtl_build: as `RunOptions`.
     """
 
     model: str
@@ -57,3 +57,4 @@ class CosimOptions:
     stop: bool = True
     rtl_jobs: int = 1
     rtl_sample: str = ""
+    rtl_build: str = ""

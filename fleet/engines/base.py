@@ -39,6 +39,7 @@ class RunOptions:
             commit that differs from the functional model's.
         rtl_sample: `rtl` runs a sample of the instructions (`fleet.engines.legs.sample.sample_choice`), drawn by `seed`; "": all.
             Its commits are then those of the sample, without clocks, and nothing else in its trace comes from hardware.
+        rtl_build: mode of the simulation's build, "checked", "fast" or "edit"; "": what `FLEET_RTL_BUILD` says.
     """
 
     device: str | None = None
@@ -52,6 +53,7 @@ class RunOptions:
     expected: Sequence[Commit] = ()
     rtl_jobs: int = 1
     rtl_sample: str = ""
+    rtl_build: str = ""
 
 
 class Engine(Protocol):

@@ -25,11 +25,13 @@ from fleet.engines.legs.plan import SHORTEST
 from fleet.engines.legs.pool import Simulations
 from fleet.engines.legs.run import LegRequest, run_in_legs, run_sample
 from fleet.engines.legs.sample import sample_choice
+from fleet.engines.legs.warm import give, take
 from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
 from fleet.engines.rtl_sim.expected import ExpectedCommit, expected_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import JobStatus
+from fleet.engines.rtl_sim.modes.recipe import build_mode, unchecked
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import Segment
@@ -112,6 +114,7 @@ class RtlBackend:
         self._expected: Sequence[Commit] = ()
         self._used: dict[str, set[str]] = {}  # ports of a space with DRAM that transferred data
         self._account, self._sample = CutAccount(), SampleAccount()
+        self._unchecked = ""
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
         """Build the simulation (or take it from the cache) and start it.
@@ -131,22 +134,25 @@ class RtlBackend:
             from fleet.engines.linked.lowered import in_simulator
 
             design = in_simulator(design, self._simulator)
-        executable = build(design, self._flavour, options.progress)
+        executable = build(design, self._flavour, options.progress, mode=build_mode(options.rtl_build))
         self._counters["rtl_build_seconds"] = time.monotonic() - before
+        self._unchecked = unchecked(executable)
         self._suffix = wave_suffix(executable) if self._flavour == "waves" else None
         if options.workdir is None:
             self._temporary = Scratch("rtl")
             self._folder = self._temporary.path
         else:
             self._folder = options.workdir.absolute() / "rtl"
+            self._folder.mkdir(parents=True, exist_ok=True)  # a simulation that runs already works in a folder of its own
         self._inside = KeptState(design.keepers, variables(executable), self._folder)
         if options.rtl_jobs > 1 or options.rtl_sample:
             memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
 
         def started(number: int) -> Simulation:
-            return Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
+            kept = take(executable, options.seed) if self._flavour == "burst" else None
+            return kept or Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
 
-        self._simulations = Simulations(started)
+        self._simulations = Simulations(started, give)
         self._simulations.shared()
         self._counters["rtl_start_seconds"] = self._simulations.start_seconds
 
@@ -274,8 +280,11 @@ class RtlBackend:
     def evidence(self) -> Evidence:
         """Return the launcher's records of every job so far."""
         if self._options.rtl_sample:
-            return Evidence("sample", tuple(self._evidence), self._sample.words())
-        return Evidence("bench", tuple(self._evidence), self._account.words(self._model))
+            return Evidence("sample", tuple(self._evidence), self._said(self._sample.words()))
+        return Evidence("bench", tuple(self._evidence), self._said(self._account.words(self._model)))
+
+    def _said(self, account: str) -> str:
+        return "; ".join(part for part in (account, self._unchecked) if part)
 
     def close(self) -> None:
         """End the simulation; may be called twice."""

@@ -141,7 +141,7 @@ class Register:
         """Index of the register."""
         return self.address // 4
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """All bits that fields cover."""
         return sum(f.mask for f in self.fields)

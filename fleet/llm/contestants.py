@@ -404,8 +404,8 @@ def _result(
         tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
         memory=request.memory, seed=request.seed, date=request.date, command=request.command, request=request.request,
     )  # fmt: skip
-    by_clock = ("iss",) if request.rtl_sample else ("rtl", "iss")  # a sample has no step on the clock
-    clocked = next((name for name in by_clock if name in outcome.last), None)
+    # A sample has no whole step on the clock, nor has a run that stopped at a commit.
+    clocked = next((name for name in ("rtl", "iss") if name in outcome.last and outcome.last[name].ran.argmax >= 0), None)
     costs, path, moved, position, plan = (), (), (), 0, {}
     engines = outcome.engines
     if compiled is not None and device is not None and clocked is not None and choice is not None:

@@ -120,6 +120,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
         engines=options.engines,
         lowering=run.lowering,
         rtl_jobs=options.rtl_jobs,
+        rtl_build=run.build,
     )
     check_request(loaded.program, labels, run.engines, chosen, known_engines(chosen), run.at)
     check_ready(loaded.program, run.engines, chosen)
@@ -138,25 +139,26 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
 def build_hardware(run: CaseRun) -> None:
     """Build the simulation of a run's device, or take it from the cache. Raises FleetError if that fails."""
     from fleet.engines.rtl_sim.build import build, design_of
+    from fleet.engines.rtl_sim.modes.recipe import build_mode
     from fleet.isa.registry import find_device
 
     if run.device is not None:
-        build(design_of(*find_device(run.device)))
+        build(design_of(*find_device(run.device)), mode=build_mode(run.build))
 
 
 def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
     """Return the result, failed if cycles or bounds break the case's norms."""
     try:
-        norms = load_norms(folder / FILE, [r.id for r in run.case.runs])
+        norms = load_norms(folder / FILE, [r.norms_id for r in run.case.runs])
     except FleetError as error:
         return replace(result, verdict="fail", reasons=(*result.reasons, str(error)))
     if norms is None:
         why = f"there is no {folder / FILE}: cycles and bounds were not checked; `fleet case accept` stores them"
         return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
-    if run.id not in norms.runs:
+    if run.norms_id not in norms.runs:
         why = f"{norms.path} has no figures of this run: its cycles and bounds were not checked; `fleet case accept` stores them"
         return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
-    wrong = held(norms, run.id, result)
+    wrong = held(norms, run.norms_id, result)
     return replace(result, verdict="fail", reasons=(*result.reasons, *(f"norms: {line}" for line in wrong))) if wrong else result
 
 
@@ -168,7 +170,7 @@ def held_by_norms(run: CaseRun, result: CosimResult, goldens: Path | None = None
         norms = load_norms(golden_folder(run.case, goldens) / FILE)
     except FleetError:
         return ""
-    return norms.reason if norms is not None and run.id in norms.runs and norms.runs[run.id].cycles else ""
+    return norms.reason if norms is not None and run.norms_id in norms.runs and norms.runs[run.norms_id].cycles else ""
 
 
 def held_hash(case: Case, goldens: Path | None = None) -> str:
@@ -311,14 +313,14 @@ def accepted_norms(case: Case, runs: Sequence[CaseRun], reason: str, options: Ca
         FleetError: as `run_case`.
     """
     path = golden_folder(case, options.goldens) / FILE
-    known = [run.id for run in case.runs]
+    known = [run.norms_id for run in case.runs]
     old = load_norms(path)
     made: dict[str, RunNorms] = {} if old is None else {run: norms for run, norms in old.runs.items() if run in known}
     for run in runs:
         result = run_case(run, replace(options, norms=False))
         if result.verdict != "pass":
             raise ComparisonFailure(f"no norms of a run that does not pass: {result.reasons[0]}", where=run.name)
-        made[run.id] = norms_of(result)
+        made[run.norms_id] = norms_of(result)
     return old, Norms(case.name, reason, options.date, made, path)
 
 

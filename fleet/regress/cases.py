@@ -14,6 +14,7 @@
     memories = ["ideal"]                         # ideal, fixed, stall, timed
     issues = ["regs"]                            # regs: register writes; aux: a binary that the hardware fetches
     loads = ["host"]                             # who fills the HBM: host, or device (the stream's own instructions)
+    builds = ["checked"]                         # of the simulation: checked, fast; by default what FLEET_RTL_BUILD says
     seeds = [0]
     samples = 32                                 # only the first rows of the batch
     tier = "quick"                               # quick or nightly
@@ -27,8 +28,8 @@
     tier = "nightly"
 
 A run's id is `<device>-<memory>-<seed>` (`host` for runs without an accelerator engine), with `-aux` for issue aux, `-device` for
-load device, and `-<samples>` where runs of a case would otherwise share an id. Nothing in a case is executed: models are parsed,
-arrays are read, `make` is only shown.
+load device, `-<samples>` where runs of a case would otherwise share an id, and `-fast` for that build, which is held to the norms
+of the same run without it. Nothing in a case is executed: models are parsed, arrays are read, `make` is only shown.
 
 A known failure does not fail the session until the day after it expires, at most a year ahead. If it passes, the session fails, so
 that the entry is removed.
@@ -60,10 +61,14 @@ TIERS: tuple[str, ...] = ("quick", "nightly")
 _WAYS = {"issue": ("regs", "aux"), "load": ("host", "device")}
 """The compile's options that a case may choose, the default first (`fleet.targets.accel.compile`)."""
 
-_ONE = {"memories": "memory", "issues": "issue", "loads": "load"}
+_BUILDS = ("checked", "fast")
+_UNSAID = ("regs", "host", "checked", "")
+"""Ways that an id does not state."""
+_ONE = {"memories": "memory", "issues": "issue", "loads": "load", "builds": "build"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _MATRIX = (
-    "engines", "devices", "memories", "issues", "loads", "seeds", "samples", "tier", "owner", "tags", "timeout", "known_failure",
+    "engines", "devices", "memories", "issues", "loads", "builds", "seeds", "samples", "tier", "owner", "tags", "timeout",
+    "known_failure",
 )  # fmt: skip
 _TOP = ("name", "model", "weights", "input", "labels", "metric", "image", "make", "golden", "runs", *_MATRIX)
 
@@ -80,7 +85,10 @@ class Custody:
 
 @dataclass(frozen=True)
 class CaseRun:
-    """One co-simulation of a case. id: unique in the case. device: None if no engine needs one."""
+    """One co-simulation of a case. id: unique in the case. device: None if no engine needs one.
+
+    build: as `RunOptions.rtl_build`.
+    """
 
     case: Case
     id: str
@@ -92,6 +100,7 @@ class CaseRun:
     tier: str
     issue: str = "regs"
     load: str = "host"
+    build: str = ""
     places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
     """Name in the file (engine, device) -> file:line."""
     custody: Custody = Custody()
@@ -114,9 +123,14 @@ class CaseRun:
         return f"{self.case.name}[{self.id}]"
 
     @property
+    def norms_id(self) -> str:
+        """Return the id that its norms have: no bit and no cycle depends on the build."""
+        return self.id.removesuffix(f"-{self.build}")
+
+    @property
     def group(self) -> str:
         """The name without the seed, which runs share that differ in nothing else."""
-        ways = "".join(f"-{way}" for way in (self.issue, self.load) if way not in ("regs", "host"))
+        ways = "".join(f"-{way}" for way in (self.issue, self.load, self.build) if way not in _UNSAID)
         rows = f"-{self.samples}" if self.samples else ""
         return f"{self.case.name}[{f'{self.device}-{self.memory}' if self.device else 'host'}{ways}{rows}]"
 
@@ -141,6 +155,7 @@ class RunMatrix:
     memories: tuple[str, ...]
     issues: tuple[str, ...]
     loads: tuple[str, ...]
+    builds: tuple[str, ...]
     seeds: tuple[int, ...]
     samples: int | None
     tier: str
@@ -172,14 +187,17 @@ class Case:
         made: list[CaseRun] = []
         for m in self.matrices:
             devices: Sequence[str | None] = m.devices or (None,)
-            for device, memory, issue, load, seed in product(devices, m.memories, m.issues, m.loads, m.seeds):
+            for device, memory, issue, load, build, seed in product(devices, m.memories, m.issues, m.loads, m.builds, m.seeds):
                 run_id = f"{device}-{memory}-{seed}" if device else f"host-{seed}"
-                run_id += "".join(f"-{way}" for way in (issue, load) if way not in ("regs", "host"))
+                run_id += "".join(f"-{way}" for way in (issue, load) if way not in _UNSAID)
                 made.append(
-                    CaseRun(self, run_id, m.engines, device, memory, seed, m.samples, m.tier, issue, load, m.places, m.custody)
-                )
-        ids = [run.id for run in made]
-        return tuple(replace(r, id=f"{r.id}-{r.samples or 'all'}") if ids.count(r.id) > 1 else r for r in made)
+                    CaseRun(
+                        self, run_id, m.engines, device, memory, seed, m.samples, m.tier, issue, load, build, m.places, m.custody
+                    )
+                )  # fmt: skip
+        samples = {r.id: {s.samples for s in made if s.id == r.id} for r in made}
+        named = [replace(r, id=f"{r.id}-{r.samples or 'all'}") if len(samples[r.id]) > 1 else r for r in made]
+        return tuple(r if r.build in _UNSAID else replace(r, id=f"{r.id}-{r.build}") for r in named)
 
 
 def load_case(path: Path) -> Case:
@@ -267,6 +285,7 @@ def _matrix(table: TomlTable) -> RunMatrix:
         memories=memories if devices else memories[:1],
         issues=issues,
         loads=loads,
+        builds=_known(table, "builds", _BUILDS) if devices and "builds" in table else ("",),
         seeds=table.integers("seeds", 0, (0,)),
         samples=table.integer("samples", 1) if "samples" in table else None,
         tier=table.chosen("tier", TIERS, TIERS[0]),

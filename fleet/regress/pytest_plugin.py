@@ -225,7 +225,8 @@ class CaseItem(pytest.Item):
             raise CaseFailure(f"{what}; remove known_failure: {known.place}")
 
     def _run(self) -> None:
-        from fleet.regress.case_runs import CaseOptions, result_folder, run_case
+        from fleet.regress.case_runs import CaseOptions, result_folder
+        from fleet.regress.warm_runs import run_case_warm
 
         root = Path(str(self.config.getoption("--fleet-report")))
         now = datetime.datetime.now(datetime.UTC)
@@ -238,7 +239,7 @@ class CaseItem(pytest.Item):
         self.stash[ROW] = row_of(run)
         try:
             with ending_signals(), time_limit(run.custody.timeout, run.name):  # a KeyboardInterrupt that code raises is not Ctrl-C
-                result = run_case(run, options)
+                result = run_case_warm(run, options)
             record["result"] = str(result.save(result_folder(root, run)))
             record["code"] = int(result.exit_code)
             self.stash[ROW] |= row_of_result(run, result)
@@ -264,7 +265,7 @@ class CaseItem(pytest.Item):
     @property
     def builds(self) -> tuple[str, ...]:
         """Names of the simulations that the run needs; runs with the same name need the same one."""
-        return (f"rtl {self.run_.device}",) if self.run_.device and "rtl" in self.run_.engines else ()
+        return (f"rtl {self.run_.device} {self.run_.build}".rstrip(),) if self.run_.device and "rtl" in self.run_.engines else ()
 
     def build(self) -> None:
         """Build the simulations, or take them from the cache. Raises FleetError if one does not build or a tool is missing."""
@@ -346,11 +347,14 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Register the gatherer in the main process and a recorder in every process."""
+    """Register the gatherer in the main process and a recorder in every process; simulations stay between runs."""
     config = session.config
     home = home_of(config.args, config.rootpath)
     if home is None:
         return
+    from fleet.engines.legs.warm import keep_warm
+
+    keep_warm()
     gatherer = Gatherer(config.rootpath, home, config.invocation_params.args)
     if hasattr(config, "workerinput"):
         told: dict[str, Any] = config.workerinput  # pyright: ignore[reportAttributeAccessIssue]  # xdist's
@@ -426,6 +430,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """End simulations and pass the records on."""
     config = session.config
     close_runners(config)
+    if home_of(config.args, config.rootpath) is not None:
+        from fleet.engines.legs.warm import end_warm
+
+        end_warm()
     gatherer = config.stash.get(GATHERER, None)
     if gatherer is None or config.option.collectonly:
         return

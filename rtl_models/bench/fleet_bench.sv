@@ -84,6 +84,7 @@ module fleet_bench
     .Lite(1'b1)
   ) u_register_checker (
     .clk_i,
+    .write_clk_i(clk_i),
     .rst_ni,
     .cycle_i(cycle_q),
     .port_i (32'd65),

@@ -30,8 +30,8 @@ module hbm0923_mvm_accumulate
   // ---- stage 3: one rounding of the exact sum
   logic            step;
   logic [Tout-1:0] nan, pos, neg;
-  logic [31:0]     p_q [Tout];
-  logic [31:0]     second_p_q [Tout];  // of a pair
+  typedef logic [31:0] columns_t [Tout];
+  columns_t        p_q, second_p_q;  // the latter of a pair; assigned whole, as in hbm0923_mvm_array
   logic            valid4_q, valid5_q, valid6_q;
   logic            first4_q, first5_q, last4_q, last5_q, pair4_q, pair5_q;
   logic [3:0]      lane4_q;
@@ -52,23 +52,26 @@ module hbm0923_mvm_accumulate
 
   always_ff @(posedge clk_i) begin
     if (step) begin
+      automatic columns_t p = p_q;
       for (int unsigned c = 0; c < Tout; c++) begin
-        p_q[c] <= fixed_to_fp32(low_i[c] + (ctrl_i.pair ? 64'sd0 : high_i[c]));
+        p[c] = fixed_to_fp32(low_i[c] + (ctrl_i.pair ? 64'sd0 : high_i[c]));
       end
       if (|{nan, pos, neg}) begin
         for (int unsigned c = 0; c < Tout; c++) begin
-          if (nan[c] || (pos[c] && neg[c])) p_q[c] <= Fp32Nan;
-          else if (pos[c] || neg[c]) p_q[c] <= {neg[c], 31'h7F80_0000};
+          if (nan[c] || (pos[c] && neg[c])) p[c] = Fp32Nan;
+          else if (pos[c] || neg[c]) p[c] = {neg[c], 31'h7F80_0000};
         end
       end
+      p_q <= p;
       if (ctrl_i.pair) begin
-        for (int unsigned c = 0; c < Tout; c++) second_p_q[c] <= fixed_to_fp32(high_i[c]);
+        for (int unsigned c = 0; c < Tout; c++) p[c] = fixed_to_fp32(high_i[c]);
         if (|{high_nan_i, high_pos_i, high_neg_i}) begin
           for (int unsigned c = 0; c < Tout; c++) begin
-            if (high_nan_i[c] || (high_pos_i[c] && high_neg_i[c])) second_p_q[c] <= Fp32Nan;
-            else if (high_pos_i[c] || high_neg_i[c]) second_p_q[c] <= {high_neg_i[c], 31'h7F80_0000};
+            if (high_nan_i[c] || (high_pos_i[c] && high_neg_i[c])) p[c] = Fp32Nan;
+            else if (high_pos_i[c] || high_neg_i[c]) p[c] = {high_neg_i[c], 31'h7F80_0000};
           end
         end
+        second_p_q <= p;
       end
       pair4_q  <= ctrl_i.pair;
       first4_q <= ctrl_i.acc_first;
@@ -78,17 +81,19 @@ module hbm0923_mvm_accumulate
   end
 
   // ---- stage 4: times the scale
-  logic [31:0] product_q [Tout];
-  logic [31:0] second_product_q [Tout];
+  columns_t product_q, second_product_q;
   always_ff @(posedge clk_i) begin
     if (valid4_q) begin
+      automatic columns_t product = product_q;
       for (int unsigned c = 0; c < Tout; c++) begin
-        product_q[c] <= fp32_mul(p_q[c], fp16_to_fp32(scale_i[HbmBits*c+16*32'(lane4_q)+:16]));
+        product[c] = fp32_mul(p_q[c], fp16_to_fp32(scale_i[HbmBits*c+16*32'(lane4_q)+:16]));
       end
+      product_q <= product;
       if (pair4_q) begin
         for (int unsigned c = 0; c < Tout; c++) begin
-          second_product_q[c] <= fp32_mul(second_p_q[c], fp16_to_fp32(scale_i[HbmBits*c+16*32'(lane4_q|4'd1)+:16]));
+          product[c] = fp32_mul(second_p_q[c], fp16_to_fp32(scale_i[HbmBits*c+16*32'(lane4_q|4'd1)+:16]));
         end
+        second_product_q <= product;
       end
       pair5_q  <= pair4_q;
       first5_q <= first4_q;
@@ -97,17 +102,17 @@ module hbm0923_mvm_accumulate
   end
 
   // ---- stage 5: accumulate
-  logic [31:0] acc_q [Tout];
+  columns_t acc_q;
   always_ff @(posedge clk_i) begin
-    if (valid5_q && !pair5_q) begin
+    if (valid5_q) begin
+      automatic columns_t acc = acc_q;
       for (int unsigned c = 0; c < Tout; c++) begin
-        acc_q[c] <= fp32_add(first5_q ? 32'd0 : acc_q[c], product_q[c]);
+        acc[c] = fp32_add(first5_q ? 32'd0 : acc_q[c], product_q[c]);
       end
-    end
-    if (valid5_q && pair5_q) begin
-      for (int unsigned c = 0; c < Tout; c++) begin
-        acc_q[c] <= fp32_add(fp32_add(first5_q ? 32'd0 : acc_q[c], product_q[c]), second_product_q[c]);
+      if (pair5_q) begin
+        for (int unsigned c = 0; c < Tout; c++) acc[c] = fp32_add(acc[c], second_product_q[c]);
       end
+      acc_q <= acc;
     end
   end
 

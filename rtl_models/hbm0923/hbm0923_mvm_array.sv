@@ -3,7 +3,8 @@
 // Activations are decoded once for all columns, to signed fixed point in units of 2^-24 (below 2^40); a weight is sign
 // and 3-bit magnitude, so that a group of 128 products stays below 2^50. Infinities and NaNs count as 0 in the sums and
 // leave flags a column and group. Operands are 64 bits wide and the sign is applied without a choice: what synthesis
-// trims to 51 bits, simulation runs three times as fast.
+// trims to 51 bits, simulation runs three times as fast. Arrays of registers are assigned whole: a simulator may queue
+// every element that a loop assigns, and draws what a variable without a value begins with.
 //
 // A step of sparse weights takes the same multipliers a cycle later, with lanes that each column has chosen for itself.
 module hbm0923_mvm_array
@@ -80,10 +81,13 @@ module hbm0923_mvm_array
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
+      automatic lanes_t low = fixed_low_q, high = fixed_high_q;
       for (int unsigned l = 0; l < Half; l++) begin
-        fixed_low_q[l]  <= fp16_to_fixed(masked[16*l+:16]);
-        fixed_high_q[l] <= fp16_to_fixed(masked[16*(Half+l)+:16]);
+        low[l]  = fp16_to_fixed(masked[16*l+:16]);
+        high[l] = fp16_to_fixed(masked[16*(Half+l)+:16]);
       end
+      fixed_low_q  <= low;
+      fixed_high_q <= high;
       special_q <= |special;
       if (|special) begin
         for (int unsigned l = 0; l < BeatLanes; l++) begin
@@ -156,8 +160,8 @@ module hbm0923_mvm_array
   logic               mul_valid;   // what is multiplied in this cycle
   beat_ctrl_t         mul_ctrl;
   logic               mul_special;
-  logic signed [63:0] low_q [Tout];
-  logic signed [63:0] high_q [Tout];
+  typedef logic signed [63:0] sums_t [Tout];
+  sums_t              low_q, high_q;
   logic [Tout-1:0]    low_nan_q, low_pos_q, low_neg_q, high_nan_q, high_pos_q, high_neg_q;
   logic               flagged_q;
   logic               valid2_q;
@@ -230,12 +234,15 @@ module hbm0923_mvm_array
     assign w = own ? own_wt : wt_i;
     always_ff @(posedge clk_i) begin
       if (mul_valid) begin
+        automatic sums_t low = low_q, high = high_q;
         for (int unsigned c = 0; c < Tout; c++) begin
-          low_q[c]  <= (mul_ctrl.group_first ? 64'sd0 : low_q[c])
-                       + chosen_dot(own, own_low[c], fixed_low_q, w[HbmBits*c+:HbmBits/2]);
-          high_q[c] <= (mul_ctrl.group_first ? 64'sd0 : high_q[c])
-                       + chosen_dot(own, own_high[c], fixed_high_q, w[HbmBits*c+HbmBits/2+:HbmBits/2]);
+          low[c]  = (mul_ctrl.group_first ? 64'sd0 : low_q[c])
+                    + chosen_dot(own, own_low[c], fixed_low_q, w[HbmBits*c+:HbmBits/2]);
+          high[c] = (mul_ctrl.group_first ? 64'sd0 : high_q[c])
+                    + chosen_dot(own, own_high[c], fixed_high_q, w[HbmBits*c+HbmBits/2+:HbmBits/2]);
         end
+        low_q  <= low;
+        high_q <= high;
       end
     end
   end else begin : gen_dense
@@ -247,10 +254,13 @@ module hbm0923_mvm_array
     assign high_found   = high_flags;
     always_ff @(posedge clk_i) begin
       if (valid_q) begin
+        automatic sums_t low = low_q, high = high_q;
         for (int unsigned c = 0; c < Tout; c++) begin
-          low_q[c]  <= (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
-          high_q[c] <= (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
+          low[c]  = (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
+          high[c] = (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
         end
+        low_q  <= low;
+        high_q <= high;
       end
     end
     logic unused_sparse;

@@ -1,7 +1,8 @@
 // Holds one AXI4 or AXI4-Lite port to the rules of rtl_models/README.md: both sides, on the wires, whatever master and slave are there.
 //
 // What a channel offers is kept when it begins to wait for ready, and compared as long as it waits: a channel that does not wait
-// costs nothing. A violation ends the job with an error that names the port, the cycle and the signal; without a job ($error) it
+// costs nothing. The rules of writes have a clock of their own, which may stand still while no channel of them is valid and none was
+// at the last edge. A violation ends the job with an error that names the port, the cycle and the signal; without a job ($error) it
 // ends the simulation.
 //
 // Not synthesisable: test bench.
@@ -15,6 +16,7 @@ module fleet_axi_checker #(
   parameter bit          Lite      = 1'b0   // AXI4-Lite: every burst is one beat
 ) (
   input logic        clk_i,
+  input logic        write_clk_i,  // clk_i, or without edges at which nothing is written and nothing reset
   input logic        rst_ni,
   input logic [63:0] cycle_i,
   input logic [31:0] port_i,  // 0 to 62: HBM port; PortDdr, PortRegisters. No parameter: all ports share one module
@@ -129,14 +131,15 @@ module fleet_axi_checker #(
     localparam int unsigned Number  = i == 0 ? 32'd0 : 32'd2;  // for fleet_axi_wait
 
     request_t    now, was_q;
-    logic        valid, ready, waits_q;
+    logic        clk, valid, ready, waits_q;
     logic [31:0] bytes;
+    assign clk   = i == 0 ? clk_i : write_clk_i;
     assign now   = i == 0 ? {araddr, arlen, arid} : {awaddr, awlen, awid};
     assign valid = i == 0 ? arvalid : awvalid;
     assign ready = i == 0 ? arready : awready;
     assign bytes = (32'(now.len) + 32'd1) * Bytes;
 
-    always_ff @(posedge clk_i) begin
+    always_ff @(posedge clk) begin
       if (!rst_ni) begin
         waits_q <= 1'b0;
       end else if (valid || waits_q) begin
@@ -170,28 +173,30 @@ module fleet_axi_checker #(
   logic                 rlast_q, wlast_q;
 
   // Reads of an ID: lengths in a ring. Writes: lengths and IDs in the order of the addresses; data may come first.
+  // What an ID counts is packed: a simulator asks of every unpacked array, at every edge, whether it was assigned.
+  logic [Ids-1:0][Log2Depth-1:0] read_first_q;
+  logic [Ids-1:0][Log2Depth:0]   read_count_q;
+  logic [Ids-1:0][7:0]           read_beat_q;
+  logic [Ids-1:0][15:0]          due_q;        // writes that may be answered
   logic [7:0]           read_len_q[Ids*Depth];
-  logic [Log2Depth-1:0] read_first_q[Ids];
-  logic [Log2Depth:0]   read_count_q[Ids];
-  logic [7:0]           read_beat_q[Ids];
   logic [AddrWidth-1:0] write_addr_q[Depth];
   logic [7:0]           write_len_q[Depth], data_len_q[Depth];
   logic [Iw-1:0]   write_id_q[Depth];
   logic [31:0]          addresses_q, datas_q;  // bursts whose address, whose last beat was taken
   logic [8:0]           write_beat_q;
-  logic [15:0]          due_q[Ids];            // writes that may be answered
   // Edges in reset so far, up to 2. Known from the start, unlike the design's own power-on state.
   /* verilator lint_off PROCASSINIT */
   logic [1:0]           reset_q = '0;
   /* verilator lint_on PROCASSINIT */
 
-  logic ar_taken, r_taken, aw_taken, w_taken, b_taken, active;
+  logic ar_taken, r_taken, aw_taken, w_taken, b_taken, reads, writes;
   assign ar_taken = arvalid & arready;
   assign r_taken  = rvalid & rready;
   assign aw_taken = awvalid & awready;
   assign w_taken  = wvalid & wready;
   assign b_taken  = bvalid & bready;
-  assign active   = arvalid | rvalid | awvalid | wvalid | bvalid | r_waits_q | w_waits_q | b_waits_q;
+  assign reads    = arvalid | rvalid | r_waits_q;
+  assign writes   = awvalid | wvalid | bvalid | w_waits_q | b_waits_q;
 
   // The burst that a write beat belongs to, and what is known of it.
   logic [Log2Depth-1:0] data_at, address_at;
@@ -221,21 +226,13 @@ module fleet_axi_checker #(
     end
     if (!rst_ni) begin
       if (reset_q != 2'd2) reset_q <= reset_q + 2'd1;
-      r_waits_q <= 1'b0;
-      w_waits_q <= 1'b0;
-      b_waits_q <= 1'b0;
-      for (int unsigned i = 0; i < Ids; i++) begin
-        read_first_q[i] <= '0;
-        read_count_q[i] <= '0;
-        read_beat_q[i]  <= '0;
-        due_q[i]        <= '0;
-      end
-      addresses_q  <= '0;
-      datas_q      <= '0;
-      write_beat_q <= '0;
+      r_waits_q    <= 1'b0;
+      read_first_q <= '0;
+      read_count_q <= '0;
+      read_beat_q  <= '0;
     end else begin
       reset_q <= '0;
-      if (active) begin
+      if (reads) begin
         // Read data.
         if (r_waits_q) begin
           if (!rvalid) withdrawn("r");
@@ -261,40 +258,6 @@ module fleet_axi_checker #(
         end
         r_waits_q <= rvalid & ~rready;
 
-        // Write data.
-        if (w_waits_q) begin
-          if (!wvalid) withdrawn("w");
-          else if (wstrb != wstrb_q) begin
-            violated($sformatf("wstrb changed from 0x%0h to 0x%0h before wready", wstrb_q, wstrb));
-          end
-          else if (wdata != wdata_q) changed_data("w", wdata_q, wdata, wstrb);
-          else if (wlast != wlast_q) changed("w", "last", 64'(wlast_q), 64'(wlast));
-        end else if (wvalid && !wready) begin
-          wdata_q <= wdata;
-          wstrb_q <= wstrb;
-          wlast_q <= wlast;
-          fleet_axi_wait(port_i, 32'd3);
-        end
-        w_waits_q <= wvalid & ~wready;
-
-        // Write response.
-        if (b_waits_q) begin
-          if (!bvalid) withdrawn("b");
-          else if (bresp != bresp_q) changed("b", "resp", 64'(bresp_q), 64'(bresp));
-          else if (bid != bid_q) changed("b", "id", 64'(bid_q), 64'(bid));
-        end else if (bvalid) begin
-          if (due_q[bid] == '0) begin
-            violated($sformatf("bvalid with bid %0d, and no write of that ID has had its address and its last beat taken", bid));
-          end
-          if (bresp == RespExOkay) violated("bresp is EXOKAY, and no access was exclusive");
-          if (!bready) begin
-            bresp_q <= bresp;
-            bid_q   <= bid;
-            fleet_axi_wait(port_i, 32'd4);
-          end
-        end
-        b_waits_q <= bvalid & ~bready;
-
         // What is outstanding.
         if (ar_taken) begin
           if (read_count_q[arid] == (Log2Depth + 1)'(Depth)) violated($sformatf("more than %0d reads of one ID are outstanding", Depth));
@@ -308,32 +271,79 @@ module fleet_axi_checker #(
             if (!(ar_taken && rid == arid)) read_count_q[rid] <= read_count_q[rid] - 1'b1;
           end
         end
-        if (aw_taken) begin
-          if (addresses_q - datas_q == Depth) violated($sformatf("more than %0d writes wait for their data", Depth));
-          if (addresses_q < datas_q && data_len_q[address_at] != awlen) begin
-            violated($sformatf("the write of %0d beats at 0x%0h had %0d beats of data", 32'(awlen) + 32'd1, awaddr,
-                               32'(data_len_q[address_at]) + 32'd1));
-          end
-          write_addr_q[address_at] <= awaddr;
-          write_len_q[address_at]  <= awlen;
-          write_id_q[address_at]   <= awid;
-          addresses_q              <= addresses_q + 32'd1;
-        end
-        if (w_taken) begin
-          if (known && wlast != (write_beat_q >= 9'(known_len))) begin
-            violated($sformatf("wlast is %s on write beat %0d of %0d at 0x%0h", set_or_not(wlast),
-                               32'(write_beat_q) + 32'd1, 32'(known_len) + 32'd1, known_addr));
-          end
-          if (datas_q - addresses_q == Depth) violated($sformatf("the data of more than %0d writes come first", Depth));
-          write_beat_q <= wlast ? '0 : write_beat_q + 9'd1;
-          if (wlast) begin
-            data_len_q[data_at] <= write_beat_q[7:0];
-            datas_q             <= datas_q + 32'd1;
-          end
-        end
-        if (write_done && !(b_taken && bid == done_id)) due_q[done_id] <= due_q[done_id] + 16'd1;
-        if (b_taken && !(write_done && bid == done_id)) due_q[bid] <= due_q[bid] - 16'd1;
       end
+    end
+  end
+
+  always_ff @(posedge write_clk_i) begin
+    if (!rst_ni) begin
+      w_waits_q    <= 1'b0;
+      b_waits_q    <= 1'b0;
+      addresses_q  <= '0;
+      datas_q      <= '0;
+      write_beat_q <= '0;
+      due_q        <= '0;
+    end else if (writes) begin
+      // Write data.
+      if (w_waits_q) begin
+        if (!wvalid) withdrawn("w");
+        else if (wstrb != wstrb_q) begin
+          violated($sformatf("wstrb changed from 0x%0h to 0x%0h before wready", wstrb_q, wstrb));
+        end
+        else if (wdata != wdata_q) changed_data("w", wdata_q, wdata, wstrb);
+        else if (wlast != wlast_q) changed("w", "last", 64'(wlast_q), 64'(wlast));
+      end else if (wvalid && !wready) begin
+        wdata_q <= wdata;
+        wstrb_q <= wstrb;
+        wlast_q <= wlast;
+        fleet_axi_wait(port_i, 32'd3);
+      end
+      w_waits_q <= wvalid & ~wready;
+
+      // Write response.
+      if (b_waits_q) begin
+        if (!bvalid) withdrawn("b");
+        else if (bresp != bresp_q) changed("b", "resp", 64'(bresp_q), 64'(bresp));
+        else if (bid != bid_q) changed("b", "id", 64'(bid_q), 64'(bid));
+      end else if (bvalid) begin
+        if (due_q[bid] == '0) begin
+          violated($sformatf("bvalid with bid %0d, and no write of that ID has had its address and its last beat taken", bid));
+        end
+        if (bresp == RespExOkay) violated("bresp is EXOKAY, and no access was exclusive");
+        if (!bready) begin
+          bresp_q <= bresp;
+          bid_q   <= bid;
+          fleet_axi_wait(port_i, 32'd4);
+        end
+      end
+      b_waits_q <= bvalid & ~bready;
+
+      // What is outstanding.
+      if (aw_taken) begin
+        if (addresses_q - datas_q == Depth) violated($sformatf("more than %0d writes wait for their data", Depth));
+        if (addresses_q < datas_q && data_len_q[address_at] != awlen) begin
+          violated($sformatf("the write of %0d beats at 0x%0h had %0d beats of data", 32'(awlen) + 32'd1, awaddr,
+                             32'(data_len_q[address_at]) + 32'd1));
+        end
+        write_addr_q[address_at] <= awaddr;
+        write_len_q[address_at]  <= awlen;
+        write_id_q[address_at]   <= awid;
+        addresses_q              <= addresses_q + 32'd1;
+      end
+      if (w_taken) begin
+        if (known && wlast != (write_beat_q >= 9'(known_len))) begin
+          violated($sformatf("wlast is %s on write beat %0d of %0d at 0x%0h", set_or_not(wlast),
+                             32'(write_beat_q) + 32'd1, 32'(known_len) + 32'd1, known_addr));
+        end
+        if (datas_q - addresses_q == Depth) violated($sformatf("the data of more than %0d writes come first", Depth));
+        write_beat_q <= wlast ? '0 : write_beat_q + 9'd1;
+        if (wlast) begin
+          data_len_q[data_at] <= write_beat_q[7:0];
+          datas_q             <= datas_q + 32'd1;
+        end
+      end
+      if (write_done && !(b_taken && bid == done_id)) due_q[done_id] <= due_q[done_id] + 16'd1;
+      if (b_taken && !(write_done && bid == done_id)) due_q[bid] <= due_q[bid] - 16'd1;
     end
   end
 endmodule

@@ -22,6 +22,7 @@ void Memory::configure(uint32_t hbm_ports) {
     }
     ports_.push_back(std::make_unique<Port>(PortGeometry{"ddr", 64, 0, kDdrWindow, kSpaceDdr}, digest_, log_, refusal_));
     inputs.assign(hbm_ports + 1, PortInput{});
+    ahead.assign(hbm_ports + 1, nullptr);
     hbm_data.assign(hbm_ports * 32u, 0);
     hbm_strobe.assign(hbm_ports * 4u, 0);
     for (uint32_t p = 0; p < hbm_ports; ++p) {
@@ -171,6 +172,8 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
     const uint64_t moving = arvalid | awvalid | wvalid | m.busy;
     Memory::Masks now{};  // of the ports that move
     uint64_t busy = 0;
+    // More streams than a processor prefetches by itself: each would wait for memory in turn.
+    for (uint64_t active = moving; active != 0; active &= active - 1) __builtin_prefetch(m.ahead[__builtin_ctzll(active)]);
     for (uint64_t active = moving; active != 0; active &= active - 1) {
         const uint32_t p = static_cast<uint32_t>(__builtin_ctzll(active));
         fleet::Port& port = m.port(p);
@@ -182,6 +185,7 @@ unsigned fleet_memory_cycle(unsigned long long cycle, unsigned long long arvalid
         in.bready = bready >> p & 1;
         moved |= port.cycle(cycle, in);
         hbm_data |= port.new_data && p != ddr;
+        m.ahead[p] = port.ahead;
         now.arready |= static_cast<uint64_t>(port.arready) << p;
         now.rvalid |= static_cast<uint64_t>(port.rvalid) << p;
         now.rlast |= static_cast<uint64_t>(port.rlast) << p;

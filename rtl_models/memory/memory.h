@@ -59,6 +59,7 @@ class Memory {
         uint64_t arready, rvalid, rlast, rerror, awready, wready, bvalid, berror;
     } masks{};
     uint64_t busy = 0;
+    std::vector<const uint8_t*> ahead;  // of each port, side by side
 
   private:
     std::vector<std::unique_ptr<Port>> ports_;

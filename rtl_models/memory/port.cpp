@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMaxReads = 64;      // bursts that a slave queues
 constexpr size_t kMaxWrites = 16;
 constexpr size_t kMaxResponses = 64;
+constexpr size_t kLine = 64;          // bytes of a line of the host's caches
 
 std::string hex(uint64_t value) {
     char text[32];
@@ -146,7 +147,10 @@ void Port::present_beat(uint64_t cycle) {
     const bool in_window = address >= geometry_.base && address - geometry_.base < geometry_.window;
     const bool mapped = in_file(address);
     if (mapped) {
-        std::memcpy(rdata, file_.data() + (address - geometry_.base), geometry_.beat_bytes);
+        const uint8_t* const bytes = file_.data() + (address - geometry_.base);
+        std::memcpy(rdata, bytes, geometry_.beat_bytes);
+        ahead = bytes + geometry_.beat_bytes;
+        __builtin_prefetch(bytes + kLine, 0, 2);
     } else {
         std::memset(rdata, 0, geometry_.beat_bytes);
     }

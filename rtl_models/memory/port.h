@@ -77,6 +77,7 @@ class Port {
     uint32_t rid = 0, bid = 0;
     bool new_data = false;  // rdata changed at this edge
     uint8_t rdata[64] = {};
+    const uint8_t* ahead = nullptr;  // where the next beat of a read would stand; only to be prefetched
 
     uint64_t read_bytes = 0, write_bytes = 0, read_beats = 0, write_beats = 0, read_bursts = 0, write_bursts = 0;
     uint64_t waits[kChannels] = {};  // transfers that waited for ready, by channel

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hardware_files import hand_written_is_clean, verilator_says
 
+from fleet.engines.rtl_sim.modes.recipe import FAST
 from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.isa.hardware import hardware_of
 from fleet.isa.registry import find_device, instruction_sets
@@ -31,17 +32,19 @@ def test_there_are_sets_to_look_at() -> None:
     assert len(SETS) >= 2
 
 
+@pytest.mark.parametrize("mode", [(), (FAST,)], ids=["checked", "fast"])
 @pytest.mark.parametrize("device", DEVICES)
-def test_verilator_finds_nothing(device: str) -> None:
+def test_verilator_finds_nothing(device: str, mode: tuple[str, ...]) -> None:
     found, chip = find_device(device)
     rtl = hardware(found)
     parameters = [f"-G{name}={value}" for name, value in top_parameters(rtl, chip).items()]
-    assert verilator_says(listed(found), "--top-module", rtl.top, *parameters, folder=RTL) == ""
+    assert verilator_says(listed(found), *mode, "--top-module", rtl.top, *parameters, folder=RTL) == ""
 
 
+@pytest.mark.parametrize("mode", [(), (FAST,)], ids=["checked", "fast"])
 @pytest.mark.parametrize("name", SETS)
-def test_slang_finds_nothing(name: str) -> None:
-    assert hand_written_is_clean(hardware(SETS[name]).top, [RTL / f for f in listed(SETS[name])])
+def test_slang_finds_nothing(name: str, mode: tuple[str, ...]) -> None:
+    assert hand_written_is_clean(hardware(SETS[name]).top, [RTL / f for f in listed(SETS[name])], *mode)
 
 
 def test_every_file_is_listed() -> None:

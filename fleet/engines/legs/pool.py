@@ -12,9 +12,9 @@ from fleet.engines.rtl_sim.process import Simulation
 class Simulations:
     """Starts processes on demand and lends each to one job at a time. Thread-safe."""
 
-    def __init__(self, start: Callable[[int], Simulation]) -> None:
-        """start: starts process number n, in a folder of its own."""
-        self._start = start
+    def __init__(self, start: Callable[[int], Simulation], end: Callable[[Simulation], None] = Simulation.close) -> None:
+        """start: starts process number n, in a folder of its own. end: ends one that is needed no more."""
+        self._start, self._end = start, end
         self._lock = threading.Lock()
         self._idle: list[Simulation] = []
         self._lent: dict[int, Simulation] = {}
@@ -32,7 +32,7 @@ class Simulations:
         try:
             yield simulation
         except BaseException:
-            simulation.close()
+            self._over(simulation)
             raise
         finally:
             with self._lock:
@@ -41,7 +41,11 @@ class Simulations:
                 if not killed and not simulation.closed:
                     self._idle.append(simulation)
             if killed:
-                simulation.close()
+                self._over(simulation)
+
+    def _over(self, simulation: Simulation) -> None:
+        simulation.close()  # at once: no other run may take it
+        self._end(simulation)
 
     def take(self) -> Simulation:
         """Return an idle process. Raises SetupError or SimulationError."""
@@ -74,4 +78,4 @@ class Simulations:
         with self._lock:
             running, self._idle = [*self._idle, *self._lent.values()], []
         for simulation in running:
-            simulation.close()
+            self._end(simulation)

@@ -164,6 +164,11 @@ class Simulation:
         return self._closed
 
     @property
+    def running(self) -> bool:
+        """Whether the process is there to serve a job."""
+        return not self._closed and self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         """The process id of the simulation."""
         return self._process.pid

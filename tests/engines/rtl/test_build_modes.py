@@ -89,6 +89,21 @@ def test_a_checked_build_stops_at_an_assertion_and_a_fast_one_has_none(executabl
     _copied(Workplace(tmp_path / "fast"), build(loopback(), mode="fast"), ASSERTION)
 
 
+@pytest.mark.parametrize("mode", ["checked", "fast"])
+def test_the_rules_of_writes_hold_where_their_clock_stands_still_between_them(mode: BuildMode, tmp_path: Path) -> None:
+    """Both faults on HBM, whose writes are the only ones with gaps: within a burst, and at an edge at which nothing is valid."""
+    executable, place = build(loopback(), mode=mode), Workplace(tmp_path)
+    for fault, says in ((6, r"wlast is set on write beat 1 of 32 at 0x8000"), (7, "awvalid was withdrawn before awready")):
+        script = JobScript()
+        copy(script, 0, 0x8000, 40, mode=2)
+        copy(script, 0, 0x8000, 40, mode=2 | fault << 4)
+        with (
+            Simulation(executable, tmp_path / f"simulation {fault}", seed=5) as simulation,
+            pytest.raises(SimulationError, match=rf"AXI violation on hbm port 0 in cycle \d+: {says}"),
+        ):
+            place.run(simulation, script, memory="stall:1")
+
+
 def test_a_profile_is_taken_and_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "loopback_top.sv"
     source.write_bytes((FIXTURES / "loopback_top.sv").read_bytes() + b"// of this test alone\n")

@@ -8,6 +8,7 @@ import pytest
 from hardware_files import slang_is_silent, verilator_says
 
 from fleet.engines.rtl_sim.dut import Dut, generate
+from fleet.engines.rtl_sim.modes.recipe import FAST
 from fleet.engines.rtl_sim.tools import rtl_models
 
 LOOPBACK = Path(__file__).parents[2] / "fixtures" / "loopback_top.sv"
@@ -28,11 +29,13 @@ def _files(folder: Path, ports: int) -> list[str]:
     return [str(folder / "fleet_dut_pkg.sv"), *bench, str(LOOPBACK), str(folder / "fleet_dut.sv")]
 
 
+@pytest.mark.parametrize("mode", [("--assert",), ("--no-assert", FAST)], ids=["checked", "fast"])
 @pytest.mark.parametrize("ports", [1, 2, 32])
-def test_verilator_finds_nothing(tmp_path: Path, ports: int) -> None:
-    assert verilator_says(_files(tmp_path, ports), "--assert", "--timescale", "1ns/1ps", "--top-module", "fleet_tb") == ""
+def test_verilator_finds_nothing(tmp_path: Path, ports: int, mode: tuple[str, ...]) -> None:
+    assert verilator_says(_files(tmp_path, ports), *mode, "--timescale", "1ns/1ps", "--top-module", "fleet_tb") == ""
 
 
+@pytest.mark.parametrize("mode", [(), (FAST,)], ids=["checked", "fast"])
 @pytest.mark.parametrize("ports", [1, 2, 32])
-def test_slang_finds_nothing(tmp_path: Path, ports: int) -> None:
-    assert slang_is_silent(_files(tmp_path, ports), "--top", "fleet_tb", "--timescale", "1ns/1ps")
+def test_slang_finds_nothing(tmp_path: Path, ports: int, mode: tuple[str, ...]) -> None:
+    assert slang_is_silent(_files(tmp_path, ports), *mode, "--top", "fleet_tb", "--timescale", "1ns/1ps")

@@ -340,6 +340,29 @@ def test_numbers_and_casts_stay_what_the_program_says(tmp_path: Path) -> None:
         assert np.allclose(found[name], values, rtol=1e-15, atol=0), name
 
 
+@pytest.mark.skipif(widest(np.dtype(np.float64)) is None, reason="longdouble is float64 here")
+def test_factorisations_have_a_reference_in_longdouble(tmp_path: Path) -> None:
+    """A step of Levenberg and Marquardt: its residual is below what float64 leaves."""
+    (tmp_path / "m.py").write_text(
+        "import numpy as np\n"
+        'def forward(j: "float64[9, 3]", r: "float64[9]"):\n'
+        "    step = np.linalg.solve(j.T @ j + 0.01 * np.eye(3), j.T @ r)\n"
+        "    return step, np.linalg.inv(j.T @ j), np.linalg.det(j.T @ j)\n"
+    )
+    rng = np.random.default_rng(0)
+    inputs = {"j": rng.standard_normal((9, 3)), "r": rng.standard_normal(9)}
+    program = load(f"{tmp_path / 'm.py'}:forward", {}, inputs)
+    wide = {n: np.asarray(a).astype(np.longdouble) for n, a in {**program.weights, **inputs}.items()}
+    names = [op_id(v.owner) for v in program.returned()]
+    step, inverse, determinant = evaluate(program, wide, set(names), np.dtype(np.longdouble)).values()
+    gram = wide["j"].T @ wide["j"]
+    assert step.dtype == np.longdouble
+    # 0.01 is the program's number: float64's
+    assert np.abs((gram + np.longdouble(0.01) * np.eye(3)) @ step - wide["j"].T @ wide["r"]).max() < 1e-17
+    assert np.abs(gram @ inverse - np.eye(3)).max() < 1e-17
+    assert np.isclose(float(determinant), np.linalg.det(gram.astype(float)), rtol=1e-12)
+
+
 def test_widest() -> None:
     assert widest(np.dtype(np.float16)) == widest(np.dtype(np.float32)) == np.float64
     long = widest(np.dtype(np.float64))

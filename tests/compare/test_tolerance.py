@@ -295,6 +295,19 @@ def test_a_correctly_rounded_value_is_bounded_up_to_where_it_overflows(dtype: st
     assert np.isinf(rounded_store(np.asarray(largest), zero, info.dtype, 4.0))
 
 
+def test_a_quotient_of_large_numbers_keeps_its_errors() -> None:
+    """Divisors whose square is beyond float64: the error of what was divided is bounded, not lost in 1 / infinity."""
+    net = Net({"x": ((4,), "input")}, dtype="float64")
+    divisor = net.call(d.AddOp, net.number(1.0), net.call(d.ExpOp, net.call(d.NegOp, net["x"])))
+    program = net.program(y=net.call(d.DivOp, net["x"], divisor, name="y"))
+    inputs = {"x": np.array([-500.0, -400, -366, 2])}
+    golden = evaluate(program, inputs)
+    bound = cumulative_bounds(Values(program, inputs, golden), FloatArithmetic(ulp={"exp": 1e4}))["y"].array
+    moved = np.abs(golden["y"]) * 1e4 * np.finfo(np.float64).eps / 2
+    assert (bound[:3] > moved[:3]).all()
+    assert (bound < 10 * moved + 1e-11).all()
+
+
 def test_what_an_engine_states_beside_its_roundings() -> None:
     """An absolute error of a kind of operations or of one, in float32 alone; operands that were not rounded to float16."""
     values = {}

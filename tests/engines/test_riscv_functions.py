@@ -41,6 +41,8 @@ def arguments(name: str, dtype: str) -> list[np.ndarray]:
         found = [[10.0 ** rng.uniform(-30, 30, n), rng.uniform(-1, 1, n), tiny, rng.uniform(-1, -0.999, n)]]
     elif name == "expm1":
         found = [[rng.uniform(-50, top, n), rng.uniform(-1, 1, n), tiny, [top, low]]]
+    elif name == "silu" and not single:  # far below 0 it is x e**x, and an argument of e that is rounded twice shows
+        found = [[rng.uniform(-700, 60, n), rng.uniform(-1, 1, n), rng.uniform(-5, 5, n), tiny]]
     elif name in ("sigmoid", "silu", "gelu"):
         found = [[rng.uniform(-60, 60, n), rng.uniform(-1, 1, n), rng.uniform(-5, 5, n), tiny]]
     else:
@@ -96,7 +98,7 @@ def test_error_is_as_stated(name: str, dtype: str) -> None:
     with mpmath.workprec(160):
         exact = [function(*(mpmath.mpf(float(v)) for v in values)) for values in zip(*xs, strict=True)]
         errors = ulps(got, exact)
-    if name in ("silu", "gelu"):
+    if name in ("silu", "gelu") and dtype == "float32":
         errors = errors[np.abs(got) > 1e-30]
     worst = int(np.argmax(errors))
     assert errors[worst] <= MAX_ULP[dtype][name], f"{name}({[x[worst] for x in xs]}) is off by {errors[worst]} ULP"

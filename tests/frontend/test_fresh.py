@@ -1,5 +1,5 @@
 """Programs and one-liners written before anybody looked at the front end (`fresh`, `unseen`, `blind`, `blind_second`, each with
-lines of its own, then `blind_third` and `blind_fourth`): what is taken prints what CPython prints; what is refused says why.
+lines of its own, then `blind_third` to `blind_fifth`): what is taken prints what CPython prints; what is refused says why.
 
 They are not to be changed for the front end's sake: `docs/numpy.md` says how many were taken when they were new.
 A line of `fresh_lines.txt` and its like is a script; `  #! CODE` behind it says that it is refused.
@@ -17,8 +17,8 @@ from fleet.frontend.source import load
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs" / "numpy.md"
-NAMES = ("fresh", "unseen", "blind", "blind_second", "blind_third", "blind_fourth")
-WITHOUT_LINES = ("blind_third", "blind_fourth")
+NAMES = ("fresh", "unseen", "blind", "blind_second", "blind_third", "blind_fourth", "blind_fifth")
+WITHOUT_LINES = ("blind_third", "blind_fourth", "blind_fifth")
 CORPORA = {
     name: (corpus(HERE / name), [] if name in WITHOUT_LINES else (HERE / f"{name}_lines.txt").read_text().splitlines())
     for name in NAMES

@@ -440,6 +440,130 @@ g.add_argument("--fast", action="store_true")
 g.add_argument("--slow", action="store_true")
 print(ap.parse_args([]).fast)
 """,
+    "a set in a list that is sorted": """
+words = "the cat sat on the mat".split()
+print(sorted(list(set(words))), sorted(tuple({w[0] for w in words}), reverse=True), len(list(set(words))), sorted(list("ba")))
+""",
+    "identity": """
+class Node:
+    def __init__(self, *parents): self.parents = parents
+a = Node(); b = Node(a, a); c = Node(b, a)
+seen, order = set(), []
+def visit(v):
+    if id(v) not in seen:
+        seen.add(id(v))
+        for p in v.parents: visit(p)
+        order.append(v)
+visit(c)
+names = {id(a): "a", id(b): "b", id(c): "c"}
+print([names[id(v)] for v in order], id(a) == id(order[0]), id(a) == id(b), id([]) != id(a))
+""",
+    "members as places": """
+from enum import IntEnum
+class A(IntEnum):
+    UP = 1
+    DOWN = 2
+x = np.arange(12).reshape(4, 3)
+x[A.UP, A.DOWN] += 100
+x[0, A.UP:] = 7
+print(x, x[A.DOWN], x[:, A.UP], [10, 20, 30][A.UP])
+""",
+    "a NumPy scalar beside an object": """
+class T:
+    def __init__(self, v): self.v = v
+    def __mul__(self, o): return T(self.v * (o.v if isinstance(o, T) else o))
+    def __rmul__(self, o): return T(type(o).__name__)
+class D(T):
+    __array_priority__ = 1000
+    def __rmul__(self, o): return T(np.asarray(o) * 2)
+class N(D):
+    __array_ufunc__ = None
+print((np.float64(2) * T(3)).v, (np.sqrt(4) * T(1)).v, (np.arange(3) * D(1)).v, (np.arange(2) * N(1)).v, (np.int64(3) * N(1)).v)
+""",
+    "namespaces": """
+import argparse
+from types import SimpleNamespace
+c = SimpleNamespace(lr=0.1, sizes=[1, 2])
+c.name = "x"
+print(c, c == SimpleNamespace(lr=0.1, sizes=[1, 2], name="x"), c == SimpleNamespace(lr=0.1), vars(c)["lr"])
+p = argparse.ArgumentParser()
+p.add_argument("--n", type=int, default=3)
+print(p.parse_args(), argparse.Namespace(a=1), "n" in p.parse_args(["--n", "4"]), p.parse_args([]) == argparse.Namespace(n=3))
+""",
+    "operators of containers by name": """
+counts, table = [3, 9, 4], {"a": 1, "b": 5}
+print(max(range(3), key=counts.__getitem__), max(table, key=table.__getitem__), list(map(table.__contains__, "abc")))
+print((1, 2).__len__(), "abc".__getitem__(1), sorted("cab", key={"a": 2, "b": 1, "c": 0}.__getitem__))
+""",
+    "generators end and are thrown at": """
+import itertools
+def averager():
+    total = 0
+    while True:
+        try:
+            x = yield total
+        except ValueError as e:
+            total = -1 if str(e) == "low" else 0
+            continue
+        if x is None:
+            return total
+        total += x
+g = averager()
+next(g); g.send(4)
+print(g.throw(ValueError("low")), g.send(3), g.throw(ValueError))
+try:
+    g.send(None)
+except StopIteration as end:
+    print(end.value, end.args)
+def of_two():
+    yield 1
+    return "done"
+h = of_two()
+print(h.__next__(), itertools.chain([5], [6]).__next__())
+try:
+    next(h)
+except StopIteration as end:
+    print(end.value)
+""",
+    "patterns of attributes": """
+class P:
+    __match_args__ = ("x", "y")
+    def __init__(self, x, y): self.x, self.y = x, y
+def what(v):
+    match v:
+        case P(0, y): return f"on the axis at {y}"
+        case P(x, y=1): return f"{x} above"
+        case np.ndarray(shape=(n,)): return f"vector {n}"
+        case np.ndarray(ndim=d): return f"rank {d}"
+        case _: return "else"
+print(what(P(0, 5)), what(P(2, 1)), what(P(2, 2)), what(np.zeros(3)), what(np.zeros((2, 2))))
+try:
+    raise SyntaxError("no such word")
+except SyntaxError as e:
+    print(e.msg, e)
+""",
+    "ufuncs at places": """
+x = np.array([1.0, 2, 3, 4])
+np.negative.at(x, [0, 1, 0]); print(x)
+np.divide.at(x, [1, 1, 2], [2.0, 4.0, 3.0]); print(x)
+m = np.zeros((3, 2), bool); np.logical_or.at(m, [0, 2, 0], [[True, False], [False, False], [False, True]]); print(m)
+b = np.zeros(4, int); np.bitwise_or.at(b, [1, 1, 3], [1, 4, 2]); print(b)
+p = np.full(3, 2.0, np.float32); np.power.at(p, [0, 0, 2], 3); print(p, p.dtype)
+print(np.add.identity, np.multiply.identity, np.maximum.identity, np.add.nin, np.divmod.nout, np.add.__name__)
+""",
+    "parts of dtypes": """
+t = np.dtype([("pos", np.float64, 2), ("mass", "f4")])
+print(t["pos"].shape, t["mass"], t.fields["mass"][1], t["pos"].base, t.names, np.dtype("i4").fields, np.dtype("i4").subdtype)
+r = np.rec.array(np.array([("a", 1), ("b", 2)], dtype=[("name", "U3"), ("n", "i4")]))
+print(r.n + 1, r.name, r[1].n)
+""",
+    "templates and options behind a text": """
+from string import Template
+print(Template("$who is $n").substitute(who="x", n=1), Template("$a $b").safe_substitute(a=1))
+print(repr(np.arange(3)), str(np.array([0.5])))
+with np.printoptions(precision=2):
+    print(np.array([0.12345]))
+""",
 }
 
 
@@ -466,6 +590,12 @@ def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
     ("text", "code"),
     [
         ("import random\nprint(random.random())", "F507"),
+        ("class A: pass\nprint(id(A()))", "F507"),
+        ("class A: pass\nprint(sorted([id(A()), id(A())]))", "F507"),
+        ("print(id(3))", "F408"),
+        ("x = np.arange(200000.0)\nnp.divide.at(x, (x[:3] * 2).astype(int), 2.0)\nprint(x[:3])", "F404"),
+        ("print(list(set('ab')))", "F507"),
+        ("import types\nprint(types.SimpleNamespace(3))", "F208"),
         (PARSER + "p.add_argument('file')\nprint(p.parse_args().file)", "F506"),
         (PARSER + "g = p.add_mutually_exclusive_group(required=True)\ng.add_argument('-a')\nprint(p.parse_args().a)", "F506"),
         (EXCLUSIVE + "print(p.parse_args(['--fast', '--slow']).fast)", "F506"),

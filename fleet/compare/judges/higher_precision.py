@@ -15,10 +15,12 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
 
+from fleet.compare.judges.wide_linalg import WIDE
 from fleet.compare.rules.steps import Array
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
+from fleet.ir.library.call import CallOperand, LibraryCall
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
@@ -114,5 +116,15 @@ def _prepare_result(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
         source = numpy_dtype(op.operands[0].type)
         narrower = source.kind == "f" and np.finfo(own).nmant < np.finfo(source).nmant
         return lambda operands: (operands[0].astype(own) if narrower else operands[0]).astype(dtype)
-    compute = prepare(op)
+    compute = _wide_call(op) if isinstance(op, d.NumpyOp) and dtype.itemsize > 8 else None
+    compute = compute or prepare(op)
     return lambda operands: compute(operands).astype(dtype if is_float else own, copy=False)
+
+
+def _wide_call(op: d.NumpyOp) -> EvaluationStep | None:
+    """A call of a factorisation of NumPy, in the dtype of its operands; None for other calls, and for some arguments."""
+    call = LibraryCall.parse(op.call.data)
+    places = [a.index for a in call.arguments if isinstance(a, CallOperand)]
+    if call.function not in WIDE or call.keywords or len(places) != len(call.arguments):
+        return None
+    return lambda operands: np.asarray(WIDE[call.function](*(np.asarray(operands[i]) for i in places)))

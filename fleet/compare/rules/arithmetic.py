@@ -66,7 +66,8 @@ def quotient_error(s: BoundStep) -> Array:
     """Return the error of a quotient; inf where the divisor may be zero."""
     (a, b), (ea, eb) = s.x, s.e
     low = np.where(b > 0, s.low(1), np.abs(b) - eb)
-    return np.where(low > 0, (ea * np.abs(b) + np.abs(a) * eb) / (np.abs(b) * low), np.inf)
+    # (ea |b| + |a| eb) / (|b| low), without products that leave the range of float64
+    return np.where(low > 0, (ea + np.abs(a) * (eb / np.abs(b))) / low, np.inf)
 
 
 def _select(sign: float) -> Rule:

@@ -74,7 +74,8 @@ class OnnxRuntimeEngine:
             texts = session.texts
             words = program.words
             fed = {n: decoded(words, given[n]) if n in texts and given[n].dtype.kind == "i" else given[n] for n in session.inputs}
-            found = session.run(names, fed)
+            found = session.run([model.widened.get(n, n) for n in names], fed)
+            found = dict(zip(names, found.values(), strict=True))
             elapsed = time.perf_counter() - start
             found = {n: recoded(words, array) if array.dtype.kind == "O" else array for n, array in found.items()}
             trace = Trace(self.name, program.hash, {n: found[n] for n in program.outputs}, elapsed_s=elapsed)

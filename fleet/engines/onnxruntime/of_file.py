@@ -17,6 +17,7 @@ from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.engines.onnxruntime.part import cut
 from fleet.engines.onnxruntime.resizes import Resizing, resizing_of
 from fleet.engines.onnxruntime.transforms import FourierTransform, transform_of
+from fleet.engines.onnxruntime.widened import widen
 from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -29,7 +30,7 @@ class FileModel:
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
         norms: operation id -> its normalisation, transform or resizing, which onnxruntime computes in its own way.
-        weights: the file's initializers.
+        weights: the file's initializers. widened: value -> the output that has it in a type that NumPy has.
     """
 
     data: bytes
@@ -37,6 +38,7 @@ class FileModel:
     exposed: Mapping[str, str]
     norms: Mapping[str, FoldedNorm | FourierTransform | Resizing]
     weights: Mapping[str, np.ndarray]
+    widened: Mapping[str, str]
 
 
 def file_of(program: Program) -> Path | None:
@@ -81,7 +83,8 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     ways = ((node, norm_of(node) or transform_of(node) or resizing_of(node)) for node in graph.nodes)
     found = {node.outputs[0]: way for node, way in ways if way is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
-    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights)
+    widened = widen(model, [*dict.fromkeys(o.name for o in model.graph.output)])
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened)
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

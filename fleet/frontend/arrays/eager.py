@@ -21,7 +21,7 @@ from xdsl.ir import Block
 from fleet.errors import SourceError
 from fleet.frontend.arrays import called, draws
 from fleet.frontend.arrays.arguments import bind, dtype_of
-from fleet.frontend.arrays.functions import create
+from fleet.frontend.arrays.functions import create, strided
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.reading.domain import Domain, Index
@@ -68,7 +68,7 @@ _UNARY: Mapping[str, Callable[[Any], Any]] = {"neg": operator.neg, "pos": operat
 MAX_LIVE = 4 << 30
 """Bytes of all results that are in use at one time."""
 _SMALL = 4096
-_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "mT", "imag", "itemsize", "nbytes", "real"})
+_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "mT", "imag", "itemsize", "nbytes", "real", "strides"})
 _CAUSES = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 
 
@@ -210,6 +210,11 @@ class Eager(Domain[Evaluator]):
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, _OPERATORS[op](self.plain(ev, node, lhs), self.plain(ev, node, rhs)))
 
+    @property
+    def spent(self) -> str:
+        """Everything is computed at once."""
+        return ""
+
     def elements_of(self, value: TracedArray) -> np.ndarray | None:
         """The array itself."""
         assert isinstance(value, Concrete)
@@ -259,7 +264,19 @@ class Eager(Domain[Evaluator]):
                 raise
             return self._directly(ev, node, path, args, keywords)
         self._size(ev, node, path.removeprefix("numpy."), bound)
+        if path == "numpy.lib.stride_tricks.as_strided":
+            self._reaches(ev, node, bound)
         return self._called(ev, node, attrgetter(path.removeprefix("numpy."))(np), args, keywords)
+
+    def _reaches(self, ev: Evaluator, node: ast.AST, bound: Mapping[str, Value]) -> None:
+        """Refuse what `as_strided` would read outside of the memory of its array."""
+        x = np.asarray(self.plain(ev, node, bound["x"]))
+        whole = x
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        shape, steps = (ev.integers(node, bound[n], n) if bound.get(n) is not None else getattr(x, n) for n in ("shape", "strides"))
+        first = (x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // x.itemsize
+        strided.elements(ev, node, first, whole.size, shape, steps, x.itemsize)
 
     def _directly(self, ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """A function that programs call as it is: the same refusals, and the same results."""

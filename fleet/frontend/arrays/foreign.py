@@ -67,7 +67,7 @@ FUNCTIONS: Mapping[str, tuple[int, ...]] = {
     **{f"numpy.char.{n}": (0, 1) for n in _CHARACTERS.split()},
     **{f"numpy.strings.{n}": (0, 1) for n in _CHARACTERS.split() if hasattr(np.strings, n)},
     "numpy.full": (1,), "numpy.where": (1, 2), "numpy.select": (1, 2), "numpy.insert": (0, 2), "numpy.choose": (1,),
-    "numpy.zeros": (), "numpy.empty": (), "numpy.ones": (),
+    "numpy.zeros": (), "numpy.empty": (), "numpy.ones": (), "numpy.rec.array": (0,), "numpy.rec.fromrecords": (0,),
 }  # fmt: skip
 """Function -> its arguments that may hold text."""
 _DTYPE_SECOND = frozenset({"numpy.array", "numpy.asarray", "numpy.zeros", "numpy.empty", "numpy.ones"})
@@ -151,7 +151,7 @@ def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywor
     """Return whether a call of NumPy makes, or is of, arrays that no target has."""
     if path not in FUNCTIONS:
         return False
-    if path.startswith("numpy.ma."):
+    if path.startswith(("numpy.ma.", "numpy.rec.")):
         return True
     if any(_foreign(a) for a in (*args, *keywords.values())) or any(holds(args[i]) for i in FUNCTIONS[path] if i < len(args)):
         return True
@@ -390,6 +390,8 @@ def _check_objects(ev: Evaluator, node: ast.AST, op: str, lhs: object, rhs: obje
 def attribute(ev: Evaluator, node: ast.Attribute, owner: ForeignArray) -> Value:
     """`owner.name`."""
     masked = isinstance(owner.array, np.ma.MaskedArray)
+    if isinstance(owner.array, np.recarray | np.record) and node.attr in (owner.array.dtype.names or ()):
+        return value(ev, node, owner.array[node.attr], shared=True)
     if node.attr in (_METHODS | _OF_MASKED if masked else _METHODS) and isinstance(owner.array, np.ndarray):
         return Method(owner, node.attr)
     if node.attr not in _ATTRIBUTES and not (masked and node.attr in ("data", "mask", "fill_value")):

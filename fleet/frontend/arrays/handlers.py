@@ -6,7 +6,18 @@ import ast
 from collections.abc import Mapping
 
 from fleet.frontend.arrays.arguments import Arguments, Handler
-from fleet.frontend.arrays.functions import changes, composed, create, elementwise, matrices, order, products, reductions, shapes
+from fleet.frontend.arrays.functions import (
+    changes,
+    composed,
+    create,
+    elementwise,
+    matrices,
+    order,
+    products,
+    reductions,
+    shapes,
+    strided,
+)
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, Value
 from fleet.frontend.reading.wording import words
@@ -21,6 +32,7 @@ HANDLERS: Mapping[str, Handler] = {
     **matrices.HANDLERS,
     **products.HANDLERS,
     **changes.HANDLERS,
+    **strided.HANDLERS,
 }
 """Name in a signature (`Signature.handler`, before the colon) -> class that turns the call into operations."""
 

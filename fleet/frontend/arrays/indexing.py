@@ -15,7 +15,7 @@ from fleet.frontend.arrays.functions import order
 from fleet.frontend.arrays.functions.windows import places
 from fleet.frontend.arrays.making import literal, static
 from fleet.frontend.arrays.memory import change, check_writable, joined
-from fleet.frontend.arrays.operands import array, convert
+from fleet.frontend.arrays.operands import array, convert, elementwise, select
 from fleet.frontend.arrays.parts import SUPPORTED, gather, transposed
 from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
 from fleet.frontend.arrays.truths import check, condition
@@ -23,7 +23,7 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.intervals import is_inside
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value
+from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value, number_behind
 from fleet.frontend.reading.wording import words
 
 _MAX_SCATTER = 1 << 20
@@ -78,7 +78,7 @@ def _known_place(ev: Evaluator, item: Value) -> Value:
 
 def _expanded(ev: Evaluator, node: ast.AST, value: TracedArray, given: Sequence[Value]) -> list[Value]:
     """Expand `...` and append missing items: one item for each dimension."""
-    items = list(given)
+    items = [number_behind(v) for v in given]
     place = node.slice if isinstance(node, ast.Subscript) else node
     for i, item in enumerate(items):
         if isinstance(item, NumberValue) and item.truth:
@@ -436,6 +436,9 @@ def _put_along(
     new: TracedArray,
 ) -> None:
     """Assign through integer arrays along some axes: transpose those axes to the front and scatter."""
+    if any(d < 0 for p in parts for d in p.shape):
+        _put_some(ev, node, base, parts, new)
+        return
     try:
         places = np.broadcast_shapes(*(p.shape for p in parts))
     except ValueError:
@@ -450,6 +453,16 @@ def _put_along(
     if [*axes, *others] != list(range(len(base.shape))):
         base = transposed(ev, node, base, [*axes, *others])
     order.put(ev, node, base, parts, wide)
+
+
+def _put_some(ev: Evaluator, node: ast.AST, base: TracedArray, parts: Sequence[np.ndarray | TracedArray], new: TracedArray) -> None:
+    """Assign one number at places of which only the run knows how many there are."""
+    if len(parts) != len(base.shape) or any(p.shape != (-1,) for p in parts) or new.shape or min(base.shape) < 0:
+        ev.unknown(node, "an assignment at places of which only the run knows how many there are, of more than one number")
+    index = order.flat_places(ev, node, base.shape, [TracedArray(p.ssa) for p in parts if isinstance(p, TracedArray)])
+    updates = select(ev, node, elementwise(ev, node, "equal", index, index), new, new)  # as many as there are places
+    done = emit(ev, node, "scatter", [flat(ev, node, base), index, updates], reduction="none")
+    change(ev, node, base, reshaped(ev, node, done, base.shape).ssa)
 
 
 def _refuse_shape(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> NoReturn:

@@ -68,6 +68,11 @@ class KnownValues:
         self._work = 0
         self._steps = 0
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether the limit is reached, behind which nothing more is known."""
+        return self._work > _MAX_WORK or self._steps >= _MAX_STEPS
+
     def array(self, value: TracedArray) -> np.ndarray | None:
         """The elements; None if they are run-time values or more than 2^16."""
         if isinstance(value, Static) and value.entry is not None:

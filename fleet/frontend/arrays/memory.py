@@ -53,6 +53,17 @@ def change(ev: Evaluator, node: ast.AST, owner: TracedArray, new: SSAValue) -> N
         _Write(ev, node, owner).spread(others)
 
 
+def places_of(ev: Evaluator, node: ast.AST, array: TracedArray) -> tuple[TracedArray, np.ndarray] | None:
+    """The array that owns the memory, in C order, and the place in it of every element, with the strides of NumPy's view.
+
+    None if only the run knows.
+    """
+    seen = _Write(ev, node, array).look(array)
+    if seen.root is None or seen.places is None or not _laid_in_c_order(seen.root):
+        return None
+    return seen.root, seen.places
+
+
 class _Sharing(Enum):
     SHARED = "shared"
     APART = "apart"
@@ -82,7 +93,7 @@ class _Write:
 
     def spread(self, others: Sequence[TracedArray]) -> None:
         """Update every array that overlaps what was written."""
-        mine = self._look(self.owner)
+        mine = self.look(self.owner)
         shown = {self.owner}
         if mine.root is not None:
             at = self.owner
@@ -103,7 +114,7 @@ class _Write:
 
     def _show(self, other: TracedArray, mine: _Seen, shown: set[TracedArray]) -> None:
         """Recompute a member from its base, the base first."""
-        its = self._look(other)
+        its = self.look(other)
         if mine.root is None or its.root is None:
             self._lose(other)
         elif its.root is not mine.root:
@@ -137,7 +148,7 @@ class _Write:
             if value is array:
                 self.ev.called(self.ev.frame, name, value)
 
-    def _look(self, array: TracedArray) -> _Seen:
+    def look(self, array: TracedArray) -> _Seen:
         if array not in self.seen:
             self.seen[array] = self._looked(array)
         return self.seen[array]
@@ -146,7 +157,7 @@ class _Write:
         part = array.part
         if part is None:
             return _Seen(array, _all_places(array))
-        base = self._look(part.base)
+        base = self.look(part.base)
         if base.root is None:
             return base
         sharing, places = _viewed(part, base)

@@ -56,6 +56,30 @@ _UFUNC_REDUCTIONS = {
     "logical_or": "reduce_any",
 }  # fmt: skip
 
+_AT_OF_TWO = [
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "divide",
+    "floor_divide",
+    "power",
+    "mod",
+    "fmax",
+    "fmin",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+]
+_AT_OF_ONE = ["negative", "absolute", "square", "sqrt", "invert", "logical_not"]
+"""Ufuncs whose `at` is followed, of two operands and of one."""
+
 _SHARED: Mapping[str, Signature] = {
     **{n: Signature(f"reduce:{op}", _AXIS, _KEEP, optional=1) for n, op in _REDUCTIONS.items() if n not in ("amax", "amin")},
     "var": Signature("var", _AXIS, ("keepdims", "ddof"), optional=1),
@@ -128,7 +152,9 @@ FUNCTIONS: Mapping[str, Signature] = {
         "putmask": Signature("putmask", ("a", "mask", "values")),
         "place": Signature("place", ("arr", "mask", "vals")),
         "copyto": Signature("copyto", ("dst", "src"), ("where",)),
-        **{f"{n}.at": Signature(f"at:{n}", ("a", "indices", "b")) for n in ("add", "subtract", "multiply", "maximum", "minimum")},
+        **{f"{n}.at": Signature(f"at:{n}", ("a", "indices", "b")) for n in _AT_OF_TWO},
+        **{f"{n}.at": Signature(f"at:{n}", ("a", "indices")) for n in _AT_OF_ONE},
+        "lib.stride_tricks.as_strided": Signature("as_strided", ("x", "shape", "strides"), ("writeable",), optional=2),
         "inner": Signature("inner", ("a", "b")),
         "vdot": Signature("vdot", ("a", "b")),
         "einsum": Signature("einsum", ("subscripts", "*operands"), optional=1),

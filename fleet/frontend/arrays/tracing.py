@@ -17,7 +17,7 @@ from fleet.errors import SourceError
 from fleet.frontend.arrays import called, complexes, draws, handlers, indexing, sizes
 from fleet.frontend.arrays.arguments import bind
 from fleet.frontend.arrays.emitting import Emitting, cast
-from fleet.frontend.arrays.functions import order, products
+from fleet.frontend.arrays.functions import order, products, strided
 from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import bitwise, convert, elementwise, loop
@@ -31,7 +31,7 @@ from fleet.frontend.reading.values import Generator, Method, NumberValue, TextPa
 from fleet.frontend.reading.wording import numbered, words
 from fleet.ir.dialect import OPERATIONS, BinaryOp
 
-_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real")
+_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real", "strides")
 
 
 class Tracing(Emitting):
@@ -73,6 +73,12 @@ class Tracing(Emitting):
         if all(isinstance(v, NumberValue) or v.scalar for v in (lhs, rhs)):
             return self.builder.elementwise(node, op, [lhs, rhs])
         return elementwise(ev, node, op, lhs, rhs)
+
+    @property
+    def spent(self) -> str:
+        """Whether the limit of what is computed while the source is read is reached."""
+        what = "more than 2^25 elements are computed while the source is read, so only the run knows the rest"
+        return f"{what}: decide by fewer of them" if self.values.exhausted else ""
 
     def elements_of(self, value: TracedArray) -> np.ndarray | None:
         """The elements, computed while the source is read; None also for more than 2^16."""
@@ -226,6 +232,8 @@ class Tracing(Emitting):
                 return NumberValue(owner.dtype.itemsize)
             case "dtype":
                 return owner.dtype
+            case "strides":
+                return tuple(map(NumberValue, strided.strides(ev, node, owner)))
             case "real" if owner.dtype.kind != "c":
                 return owner
             case "real":

@@ -221,22 +221,16 @@ class Build:
             self.refuse(f"{what} must be known before the model runs, and is computed of its data", hint)
         raise NeedsInputs(names)
 
-    def decided(self, condition: OnnxArray) -> bool:
-        """What a condition is for the inputs that are given.
+    def decided(self, condition: OnnxArray, what: str) -> tuple[bool, str]:
+        """What a condition is for the inputs that are given, and the words for those that lead to it ("known" if none do).
 
-        Raises NeedsInputs where small inputs alone decide it, ModelError where it cannot be computed while the model is read.
+        what: what is wrong if it cannot be computed while the model is read, which is a ModelError. Raises NeedsInputs where
+        small inputs alone decide it.
         """
-        if condition.known is not None:
-            return bool(condition.known.reshape(-1)[0])
-        names = self._roots(self.value(condition))
-        if names is not None:
+        if condition.known is None and (names := self._roots(self.value(condition))) is not None:
             raise NeedsInputs(names)
-        what = "its branches have no one shape, and its condition is computed of data"
         values, words = self.computed(condition, what)
-        found = bool(values.reshape(-1)[0])
-        branch = "then" if found else "else"
-        self.say(f"its {branch} branch is taken, as the given inputs decide ({words}); others may need the other")
-        return found
+        return bool(values.reshape(-1)[0]), words
 
     def computed(self, array: OnnxArray, what: str) -> tuple[np.ndarray, str]:
         """What an array holds for the inputs that are given, and the words for what leads to it.

@@ -245,6 +245,8 @@ class _Walk:
                 else b""
                 for v in values
             ]
+            if any(isinstance(v, list) for v in values):  # onnx's definition would read a type that is not there
+                refuse(node.where, "is not supported with a sequence")
             names = [n if i < len(values) and values[i] is not None else "" for i, n in enumerate(node.inputs)]
             plain = helper.make_node(node.op, names, list(node.outputs), domain=node.domain)
             own = {a.name for a in node.raw.attribute if not a.ref_attr_name}

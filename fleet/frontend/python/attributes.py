@@ -78,6 +78,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
             return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+        case np.dtype() if node.attr in ("shape", "ndim", "alignment", "fields", "base", "subdtype", "isnative", "byteorder"):
+            return dtype_attribute(owner, node.attr)
         case np.dtype() if node.attr in ("kind", "names", "char", "str"):
             found: Any = getattr(owner, node.attr)
             return found
@@ -105,6 +107,19 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return Method(owner, node.attr)
         case _:
             return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")
+
+
+def dtype_attribute(owner: np.dtype, name: str) -> Value:
+    """An attribute of a dtype whose value is none of Python's strings."""
+    found: Any = getattr(owner, name)
+    if name == "fields":
+        fields = {} if found is None else {n: (f[0], NumberValue(f[1])) for n, f in found.items()}
+        return None if found is None else Dict(dict(fields))
+    if name == "shape":
+        return tuple(map(NumberValue, found))
+    if name == "subdtype":
+        return None if found is None else (found[0], tuple(map(NumberValue, found[1])))
+    return NumberValue(found) if isinstance(found, bool | int) else found
 
 
 def docstring(function: SourceFunction) -> Value:

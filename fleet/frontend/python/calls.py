@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import copy
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fleet.errors import SourceError
 from fleet.frontend.python import generators
 from fleet.frontend.python.standard.functions import is_kernel
 from fleet.frontend.reading.ending import Flow, Raised
+from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Broken, CallFrame, Dict, SourceFunction, Value
+from fleet.frontend.reading.values import Broken, CallFrame, Dict, Library, ObjectInstance, Set, SourceFunction, Value
 from fleet.frontend.reading.wording import words
 
 MAX_CALL_DEPTH = 200
@@ -45,24 +48,40 @@ def defaults(ev: Evaluator, spec: ast.arguments) -> dict[str, Value]:
     return {a.arg: default(ev, d) for a, d in pairs}
 
 
-def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """Evaluates a call's arguments, `*` and `**` included."""
+def _without_order(ev: Evaluator, node: ast.expr) -> Value:
+    """The value of an argument whose order is nothing to the function: of `list(s)` of a set it is the set, which has none."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+        return ev.expression(node)
+    function = ev.expression(node.func)
+    if function not in (Library("builtins.list"), Library("builtins.tuple")):
+        return ev.call(node, function, [ev.expression(node.args[0])], {})
+    value = ev.expression(node.args[0])
+    return value if isinstance(value, Set) else ev.call(node, function, [value], {})
+
+
+def merged(ev: Evaluator, node: ast.expr, value: Value) -> Dict:
+    """A dict, or what an object with `keys` maps, for `**`. SourceError F408 for anything else."""
+    if isinstance(value, ObjectInstance) and value.kind.find("keys") is not None:
+        value = ev.call(as_call(node), Library("builtins.dict"), [value], {})
+    return value if isinstance(value, Dict) else ev.fail("F408", node, f"** of {words(value)}", "it takes a dict")
+
+
+def arguments(ev: Evaluator, node: ast.Call, *, unordered: bool = False) -> tuple[list[Value], dict[str, Value]]:
+    """Evaluates a call's arguments, `*` and `**` included. unordered: whether the order of an argument's elements is nothing."""
     args: list[Value] = []
     for a in node.args:
         if isinstance(a, ast.Starred):
             args += ev.collect(a.value, ev.expression(a.value))
             ev.bounded(a, len(args), "an argument list")
         else:
-            args.append(ev.expression(a))
+            args.append(_without_order(ev, a) if unordered else ev.expression(a))
     keywords: dict[str, Value] = {}
     for k in node.keywords:
         value = ev.expression(k.value)
         if k.arg is not None:
             given: Mapping[object, Value] = {k.arg: value}
-        elif isinstance(value, Dict):
-            given = value.items
         else:
-            ev.fail("F408", k.value, f"** of {words(value)}", "only dicts can be passed with **")
+            given = merged(ev, k.value, value).items
         for name, v in given.items():
             if not isinstance(name, str):
                 ev.fail("F208", k.value, "the keys of a dict passed with ** must be strings")
@@ -84,6 +103,8 @@ def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[
     if ev.inlined > MAX_CALLS:
         raise ev.stop(node, f"more than {MAX_CALLS} calls of functions are followed", "call fewer functions from functions")
     _check(ev, callee)
+    if callee.owner is not None and callee.owner in ev.followed.values():
+        callee = _placed(node, callee)
     frame = CallFrame(
         callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver
     )
@@ -106,6 +127,14 @@ def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[
         ev.depth = depth
         if not ev.calls:
             sys.setrecursionlimit(limit)
+
+
+def _placed(node: ast.AST, callee: SourceFunction) -> SourceFunction:
+    """A method of a library's class whose operations and errors have the place of the call."""
+    function = copy.deepcopy(callee.node)
+    for part in ast.walk(function):
+        ast.copy_location(part, node)
+    return replace(callee, node=function)
 
 
 def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:

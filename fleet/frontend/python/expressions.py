@@ -37,7 +37,6 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
 )
-from fleet.frontend.reading.wording import words
 
 _SUPPORTED = "operators, comparisons, calls, slices, containers, comprehensions, lambda and conditional expressions"
 
@@ -151,10 +150,7 @@ def _dict(ev: Evaluator, node: ast.Dict) -> Value:
     items: dict[Any, Value] = {}
     for name, value in zip(node.keys, node.values, strict=True):
         if name is None:
-            other = ev.expression(value)
-            if not isinstance(other, Dict):
-                ev.fail("F408", value, f"** of {words(other)} in a dict", "only dicts can be merged")
-            items.update(other.items)
+            items.update(calls.merged(ev, value, ev.expression(value)).items)
         else:
             plain = key(ev, name, ev.expression(name))
             items[plain] = ev.expression(value)
@@ -195,9 +191,13 @@ def _attribute(ev: Evaluator, node: ast.Attribute) -> Value:
     return attribute(ev, node, ev.expression(node.value))
 
 
+_UNORDERED = frozenset(Library(f"builtins.{n}") for n in ("sorted", "set", "frozenset", "len"))
+"""Functions to which the order of what they are given is nothing."""
+
+
 def _call(ev: Evaluator, node: ast.Call) -> Value:
     function = ev.expression(node.func)
-    args, keywords = calls.arguments(ev, node)
+    args, keywords = calls.arguments(ev, node, unordered=function in _UNORDERED)
     return ev.call(node, function, args, keywords)
 
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from fleet.errors import SourceError
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import CallFrame, Lazy, SourceFunction, Value
+from fleet.frontend.reading.values import CallFrame, Lazy, ObjectInstance, SourceFunction, Value
 
 _KNOWN: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 """Function -> whether it gives a generator: asked at every call."""
@@ -117,7 +117,11 @@ class Yielding(Iterator[Value]):
         try:
             return next(self)
         except StopIteration:
-            return exceptions.throw(self._ev, "F703", node, "the generator has ended", exceptions.made(self._ev, "StopIteration"))
+            return exceptions.throw(self._ev, "F703", node, "the generator has ended", self.ended())
+
+    def ended(self) -> ObjectInstance:
+        """The exception at its end, which holds what it returned."""
+        return exceptions.made(self._ev, "StopIteration", *(() if self.returned is None else (self.returned,)))
 
     def give(self, node: ast.AST, value: Value) -> Value:
         """Hand a value over, wait until somebody asks for the next; what is sent. SourceError F511 if the run decides about it."""

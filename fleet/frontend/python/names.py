@@ -23,6 +23,7 @@ from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
+from fleet.frontend.python.standard.written import WRITTEN, class_of
 from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value, scalar_type
 from fleet.ir.library.call import callable_names, is_callable
@@ -43,7 +44,7 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
 _MODULES = frozenset(
     {
         *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
-        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma", "numpy.polynomial", "os.path"),
+        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma", "numpy.rec", "numpy.polynomial", "os.path"),
         *(f"numpy.polynomial.{n}" for n in ("polynomial", "legendre", "chebyshev", "hermite", "hermite_e", "laguerre")),
     }
 )
@@ -138,8 +139,12 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return None
     if path == LINALG_ERROR:
         return ev.exception_class(path)
+    if path in WRITTEN:
+        return class_of(ev, node, path)
     if path.startswith(_INFO):
         return _limit(ev, node, path)
+    if (found := _of_ufunc(path)) is not None:
+        return found[0]
     if path in _MODULES or path in LIBRARIES or known(path):
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
@@ -150,6 +155,18 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     close = [] if exists(path) else difflib.get_close_matches(path, supported(), 1, 0.8)  # else it is no misspelling
     hint = f"did you mean {close[0]}? " if close else ""
     return ev.fail("F205", node, f"{path} is not supported", f"{hint}`fleet help numpy` lists what is")
+
+
+def _of_ufunc(path: str) -> tuple[Value] | None:
+    """An attribute of a ufunc, `np.add.identity`; None for any other path."""
+    room, _, name = path.rpartition(".")
+    if not room.startswith("numpy.") or name not in ("identity", "nin", "nout", "nargs", "ntypes", "signature"):
+        return None
+    function = getattr(np, room.removeprefix("numpy."), None)
+    if not isinstance(function, np.ufunc):
+        return None
+    found = getattr(function, name)
+    return (NumberValue(found) if isinstance(found, bool | int | float) else found,)
 
 
 def is_module(path: str) -> bool:

@@ -26,6 +26,7 @@ from fleet.frontend.python.modules import exists
 from fleet.frontend.python.names import LIBRARIES, is_module, resolve
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.table import CONSTANTS
+from fleet.frontend.python.standard.written import WRITTEN
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
@@ -222,7 +223,7 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
     for alias in node.names:
         path = f"{parent}.{alias.name}"
         value: Value = Library(path)
-        if path in CONSTANTS or path == "sys.argv":
+        if path in CONSTANTS or path in WRITTEN or path == "sys.argv":
             value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
         if path.startswith(("numpy.", "math.", "cmath.")):
             try:

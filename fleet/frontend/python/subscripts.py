@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import NumberValue, Slice, Value
+from fleet.frontend.reading.values import NumberValue, Slice, Value, number_behind
 
 
 def index_items(ev: Evaluator, node: ast.expr) -> list[Value]:
@@ -31,7 +31,7 @@ def slice_(ev: Evaluator, node: ast.Slice) -> Slice:
 
 
 def _bound(ev: Evaluator, node: ast.expr | None, what: str = "a slice's bound") -> int | NumberValue | None:
-    value = None if node is None else ev.expression(node)
+    value = None if node is None else number_behind(ev.expression(node))
     if node is None or value is None:
         return None
     if isinstance(value, NumberValue) and value.symbolic and value.whole:

@@ -76,6 +76,11 @@ class Domain(ABC, Generic[Ev]):
     def convert(self, ev: Ev, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
         """`np.float32(x)`."""
 
+    @property
+    @abstractmethod
+    def spent(self) -> str:
+        """What to do where nothing more is computed while the source is read, because that has become too much; else ""."""
+
     @abstractmethod
     def elements_of(self, value: TracedArray) -> np.ndarray | None:
         """The elements of an array if they are known while the source is read, or None."""

@@ -179,6 +179,10 @@ class Evaluator(Findings):
         """True once a string with an array was made: its print would format it, under later options than Python used."""
         self.unprinted: ast.AST | None = None
         """The `np.printoptions` around the present statement, or None."""
+        self.identities: dict[int, tuple[Value, ObjectInstance]] = {}
+        """Objects whose `id` was asked for, and what that is."""
+        self.followed: dict[str, Class] = {}
+        """Classes of libraries that the source uses and that are followed like its own."""
 
     def present(self) -> SourceText | None:
         """The source of the function that is being read, where it is another file's than the model's."""
@@ -270,6 +274,10 @@ class Evaluator(Findings):
             base = kind.__base__
             self.exceptions[name] = Class(name, None if base is None or base is object else self.exception_class(base.__name__))
         return self.exceptions[name]
+
+    def advice(self) -> str:
+        """What to do about a size that only the run knows: compute less, if it would be known but for the limit."""
+        return self.domain.spent or super().advice()
 
     def _whole(self, value: Value) -> Value:
         if isinstance(value, Broken):

@@ -47,7 +47,11 @@ class Findings:
 
     def unknown(self, node: ast.AST, what: str = "a size that only the run knows is needed here") -> NoReturn:
         """Raises the SourceError F510 for what a dimension that is not known before the run leaves open."""
-        self.fail("F510", node, what, "leave the dimension out of --dynamic, or compute with the whole array")
+        self.fail("F510", node, what, self.advice())
+
+    def advice(self) -> str:
+        """What to do about a size that only the run knows."""
+        return "leave the dimension out of --dynamic, or compute with the whole array"
 
     def step(self, node: ast.AST) -> None:
         """Count one expression or statement. SourceError after too many."""

@@ -342,7 +342,7 @@ class Class:
         base: the first class that it inherits from; None for `object`. others: those behind it.
         names: what its body bound: methods, descriptors, class attributes.
         kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order, or "enum", of which `members` are the
-            members in order.
+            members in order, or "namespace", whose objects show all of their attributes.
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
         numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.

@@ -24,6 +24,7 @@ MAX_ULP: Mapping[str, Mapping[str, float]] = MappingProxyType(
                 "sin": 1.0,
                 "cos": 1.0,
                 "sigmoid": 2.5,
+                "silu": 2.5,
             }
         ),
     }
@@ -33,6 +34,6 @@ MAX_ULP: Mapping[str, Mapping[str, float]] = MappingProxyType(
 1 ULP is the distance of neighbouring values at the exact result (of subnormal ones in the subnormal range). The hardware rounds
 everything else (add, sub, mul, div, sqrt, casts) correctly. Sums run sequentially (with vectors by lanes), in a matrix product with
 one fused multiply-add per step. sin and cos: up to an argument of 2**30, beyond which the program stops. silu and gelu
-(approximated by tanh): if their result is above 1e-30 in magnitude. gelu below 0 loses what 1 + tanh loses in exact arithmetic as
-well, because it is computed as x / (1 + e**-2u).
+(approximated by tanh) of float32: if their result is above 1e-30 in magnitude. gelu below 0 loses what 1 + tanh loses in exact
+arithmetic as well, because it is computed as x / (1 + e**-2u).
 """

@@ -27,7 +27,7 @@ def everywhere(apply: Callable[[Edit], None], edit: Edit) -> None:
 
 
 def _apply(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
-    inner = Edit(body_program(block), outer)
+    inner = Edit(body_program(block), outer, copy=False)
     everywhere(apply, inner)
     if len(inner.block.args) != len(block.args):
         return

@@ -50,4 +50,3 @@ print(np.abs(fftshift(np.fft.fft(h, 32))).argmax(), np.angle(S[0, 3]).round(4))
 phase = np.unwrap(np.angle(S[0]))
 print(phase[-1].round(3))
 
-#! F205: as_strided

@@ -86,4 +86,3 @@ for p in sp.vocab:
     groups[len(p)].append(p)
 print({k: len(v) for k, v in sorted(groups.items())}, "é".encode(), chr(9601) == "▁", ord("a"))
 
-#! F204: collections.ChainMap

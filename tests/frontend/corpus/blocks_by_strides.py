@@ -1,4 +1,3 @@
-#! F206: an array's own strides
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view, as_strided
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from onnx import helper, numpy_helper
 from onnx_models import model, node, program
 
 from fleet.cli.main import main
@@ -15,6 +16,7 @@ from fleet.cosim.models.loaded import load_model
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import ModelChoice, is_onnx, with_choice
 from fleet.ir.dialect import kind_of, op_id
+from fleet.targets.bytecode import VM, ByteCodeConverter
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 
@@ -144,3 +146,41 @@ def test_what_to_do_about_an_operator_that_is_not_supported() -> None:
     blocked = [node("Conv", ["s", "s"], ["y"], domain="com.microsoft.nchwc")]
     with pytest.raises(ModelError, match="up to ORT_ENABLE_EXTENDED"):
         program(model(blocked, {"s": declared["s"]}, ["y"], domains=("com.microsoft.nchwc",)), {"s": boxes["s"]})
+
+
+def test_a_loop_that_data_end_has_the_rounds_of_the_given_inputs(tmp_path: Path) -> None:
+    """Also with a condition that says at first whether there are rounds; the last round that the limit allows asks nothing."""
+    value = helper.make_tensor_value_info
+    steps = [node("Mul", ["s", "half"], ["n"], "halve"), node("ReduceMax", ["n"], ["m"], "most", keepdims=0)]
+    steps.append(node("Greater", ["m", "half"], ["go"], "goes"))
+    body = helper.make_graph(
+        steps,
+        "body",
+        [value("i", 7, []), value("c", 9, []), value("s", 1, [9, 9])],
+        [value("go", 9, []), value("n", 1, [9, 9]), value("m", 1, [])],
+        [numpy_helper.from_array(np.float32(0.5), "half")],
+    )
+    nodes = [node("ReduceMax", ["x"], ["big"], "big", keepdims=0), node("Greater", ["big", "two"], ["first"], "first")]
+    nodes.append(node("Loop", ["limit", "first", "x"], ["y", "all"], "loop", body=body))
+    weights = {"two": np.float32(2), "limit": np.int64(4)}
+    made = model(nodes, {"x": (np.float32, 9, 9)}, ["y", "all"], weights)
+    path = tmp_path / "loop.onnx"
+    path.write_bytes(made.SerializeToString())
+    for most, rounds in ((1, 0), (3, 3), (100, 4)):
+        x = np.linspace(0, most, 81, dtype=np.float32).reshape(9, 9)
+        np.savez(tmp_path / "in.npz", x=x)
+        if not rounds:
+            with pytest.raises(ModelError, match="no round"):
+                load_model(str(path), None, tmp_path / "in.npz", 0, None)
+            continue
+        loaded = load_model(str(path), None, tmp_path / "in.npz", 0, None)
+        found = VM(ByteCodeConverter(loaded.program).convert()).run(loaded.inputs)
+        np.testing.assert_array_equal(found["y"], x / 2**rounds)
+        assert found["all"].shape == (rounds,)
+        if most == 3:
+            with pytest.raises(ModelError, match=r"\(Loop loop\): not 3 rounds, for which the program was compiled"):
+                VM(ByteCodeConverter(loaded.program).convert()).run({"x": x * 1000})
+    named = model(nodes, {"x": (np.float32, "n", 9)}, ["y", "all"], weights)
+    path.write_bytes(named.SerializeToString())
+    with pytest.raises(ModelError, match="not known; leave out --dynamic"):
+        load_model(str(path), None, None, 0, None, dynamic=("n",))

@@ -1,4 +1,3 @@
-#! F206: strides of an array
 import numpy as np
 
 

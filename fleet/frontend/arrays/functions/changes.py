@@ -98,9 +98,21 @@ def _place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         done = emit(ev, node, "scatter", [whole, index[0], flat_values], reduction="none")
         change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
         return None
-    if math.prod(values.shape) != 1 or mask.shape != owner.shape:
-        ev.fail("F506", node, "place of several values: which goes where, only the run knows", "use np.where(mask, new, old)")
-    _masked(ev, node, owner, mask, reshaped(ev, node, values, []))
+    if mask.shape != owner.shape:
+        ev.fail("F301", node, f"a mask of shape {mask.shape} for an array of shape {owner.shape}")
+    count = math.prod(values.shape)
+    if count == 1:
+        _masked(ev, node, owner, mask, reshaped(ev, node, values, []))
+        return None
+    if not count:
+        ev.fail("F301", node, "no values to place")
+    flags = flat(ev, node, mask if mask.dtype.kind == "b" else elementwise(ev, node, "not_equal", mask, NumberValue(0)))
+    before = elementwise(
+        ev, node, "sub", emit(ev, node, "cumsum", [cast(ev, node, flags, np.dtype(np.int64))], axis=0), NumberValue(1)
+    )
+    taken = elementwise(ev, node, "mod", before, NumberValue(count))  # how many places came before, from the first value again
+    new = emit(ev, node, "gather", [reshaped(ev, node, values, [count]), taken])
+    _masked(ev, node, owner, mask, reshaped(ev, node, new, owner.shape))
     return None
 
 
@@ -132,9 +144,30 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
     places = order.flat_places(ev, node, sizes, parts)
     target = (*places.shape, *rest)
+    rows, row = reshaped(ev, node, owner, [math.prod(sizes), *rest]), reshaped(ev, node, places, [math.prod(places.shape)])
+    if name not in UPDATES:
+        number_like = owner.dtype if owner.dtype.kind == "f" else None
+        updates = _wide(ev, node, args["b"], target, rest, number_like) if "b" in args else None
+        done = _in_turns(ev, node, name, rows, row, updates)
+        change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+        return None
     values = _cast_safely(ev, node, args["b"], owner.dtype)
     if name == "subtract":
         values = elementwise(ev, node, "neg", values)
+    updates = _wide(ev, node, values, target, rest)
+    done = emit(ev, node, "scatter", [rows, row, updates], reduction=UPDATES[name])
+    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+    return None
+
+
+def _wide(
+    ev: Evaluator, node: ast.AST, value: Value, target: tuple[int, ...], rest: tuple[int, ...], like: np.dtype | None = None
+) -> TracedArray:
+    """The updates as one row for every place: [places, *rest]. like: the dtype that a Python number takes.
+
+    SourceError F301 if they do not fit.
+    """
+    values = convert(ev, node, value, like) if like is not None and isinstance(value, NumberValue) else array(ev, node, value)
     try:
         fits = np.broadcast_shapes(values.shape, target) == target
     except ValueError:
@@ -142,12 +175,34 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if not fits:
         ev.fail("F301", node, f"updates of shape {values.shape} at places of shape {target}")
     wide = values if values.shape == target else emit(ev, node, "broadcast_to", [values], shape=list(target))
-    count = math.prod(places.shape)
-    updates = reshaped(ev, node, wide, [count, *rest])
-    rows, row = reshaped(ev, node, owner, [math.prod(sizes), *rest]), reshaped(ev, node, places, [count])
-    done = emit(ev, node, "scatter", [rows, row, updates], reduction=UPDATES[name])
-    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
-    return None
+    return reshaped(ev, node, wide, [math.prod(target) // max(math.prod(rest), 1), *rest])
+
+
+def _in_turns(
+    ev: Evaluator, node: ast.Call, name: str, rows: TracedArray, places: TracedArray, updates: TracedArray | None
+) -> TracedArray:
+    """`at` of a ufunc whose updates have an order: the first update of every place, then the second of those that have one, ...
+
+    rows: what changes, [n, ...]. places: [k]. updates: the second operand, [k, ...]; None for a ufunc of one.
+    """
+    known = ev.domain.elements_of(places)
+    if known is None:
+        hint = f"places of np.{', '.join(UPDATES)} may be any; else write x[i] = np.{name}(x[i], ...)"
+        ev.fail("F404", node, f"np.{name}.at with places that only the run knows", hint)
+    order_of = np.argsort(known, kind="stable")
+    first = np.flatnonzero(np.r_[True, np.diff(known[order_of]) != 0]) if known.size else np.zeros(0, int)
+    turns = np.empty(known.size, int)
+    turns[order_of] = np.arange(known.size) - np.repeat(first, np.diff(np.r_[first, known.size]))
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        chosen = np.flatnonzero(turns == turn)
+        at = static(ev, node, known[chosen], "places", scalar=False)
+        operands = [emit(ev, node, "gather", [rows, at])]
+        if updates is not None:
+            operands.append(emit(ev, node, "gather", [updates, static(ev, node, chosen, "places", scalar=False)]))
+        found = ev.domain.call(ev, node, f"numpy.{name}", operands, {})
+        done = _cast_safely(ev, node, found, rows.dtype)
+        rows = emit(ev, node, "scatter", [rows, at, done], reduction="none")
+    return rows
 
 
 def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: TracedArray) -> TracedArray:

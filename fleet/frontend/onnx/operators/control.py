@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend.onnx.array import OnnxArray, concat, where
+from fleet.frontend.onnx.array import OnnxArray, binary, concat, where
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.graph import Graph
 from fleet.frontend.onnx.limits import MAX_UNROLLED
@@ -15,7 +16,8 @@ from fleet.frontend.onnx.problems import NeedsInputs
 from fleet.frontend.onnx.registry import operator
 
 
-def _body(n: NodeCall, name: str) -> Graph:
+def body_of(n: NodeCall, name: str) -> Graph:
+    """The graph that an attribute holds. Raises ModelError if it has none."""
     found = n.node.attributes.get(name)
     if not isinstance(found, Graph):
         n.refuse(f"has no graph {name}")
@@ -29,15 +31,18 @@ def _if(n: NodeCall) -> Sequence[NodeValue]:
         both = _both(n, condition)
         if both is not None:
             return both
-    chosen = "then_branch" if n.build.decided(condition) else "else_branch"
-    n.build.chose(chosen)
-    return n.body(_body(n, chosen), [])
+    found, words = n.build.decided(condition, "its branches have no one shape, and its condition is computed of data")
+    branch = "then" if found else "else"
+    if condition.known is None:
+        n.build.say(f"its {branch} branch is taken, as the given inputs decide ({words}); others may need the other")
+    n.build.chose(f"{branch}_branch")
+    return n.body(body_of(n, f"{branch}_branch"), [])
 
 
 def _both(n: NodeCall, condition: OnnxArray) -> Sequence[NodeValue] | None:
     """Both branches, and a choice; None if their results differ in shape, or one of them does not fit these inputs."""
     try:
-        yes, no = n.body(_body(n, "then_branch"), []), n.body(_body(n, "else_branch"), [])
+        yes, no = n.body(body_of(n, "then_branch"), []), n.body(body_of(n, "else_branch"), [])
     except (NeedsInputs, ModelError):
         n.build.at(n.node)
         return None
@@ -51,9 +56,11 @@ def _both(n: NodeCall, condition: OnnxArray) -> Sequence[NodeValue] | None:
 
 @operator("Loop")
 def _loop(n: NodeCall) -> Sequence[NodeValue]:
-    body = _body(n, "body")
+    body = body_of(n, "body")
     limit = None if n.optional(0) is None else int(n.known(0, "its number of rounds").reshape(-1)[0])
-    going = True if n.optional(1) is None else bool(n.known(1, "its condition").reshape(-1)[0])
+    asked: list[OnnxArray] = []
+    first = n.optional(1)
+    going, words = (True, "") if first is None else _goes_on(n, first, asked, "")
     carried: list[NodeValue] = list(n.values[2:])
     carried += [None] * (len(body.inputs) - 2 - len(carried))
     if len(carried) != len(body.inputs) - 2:
@@ -67,9 +74,32 @@ def _loop(n: NodeCall) -> Sequence[NodeValue]:
         carried = results[: len(carried)]
         for rows, value in zip(scanned, results[len(carried) :], strict=True):
             rows.append(_tensor(n, value))
-        going = bool(n.build.values_of(_tensor(n, condition), "whether it goes on").reshape(-1)[0])
         turn += 1
+        if turn != limit:
+            going, words = _goes_on(n, _tensor(n, condition), asked, words)
+    if asked:
+        _ends_alike(n, asked, turn, words)
     return [*carried, *(_stacked(n, rows) for rows in scanned)]
+
+
+def _goes_on(n: NodeCall, condition: OnnxArray, asked: list[OnnxArray], words: str) -> tuple[bool, str]:
+    """Whether another round follows, for the given inputs, and what decides it; what data decide is added to `asked`, as it is."""
+    if condition.known is None and n.build.general:
+        n.refuse("the number of its rounds is decided by data, and the sizes of the inputs are not known", "leave out --dynamic")
+    going, found = n.build.decided(condition, "the number of its rounds is decided by data")
+    if condition.known is not None:
+        return going, words
+    asked.append(condition.reshape() if going else condition.reshape().equal(False))
+    return going, found
+
+
+def _ends_alike(n: NodeCall, asked: Sequence[OnnxArray], turns: int, words: str) -> None:
+    """Ends a run of other inputs that would take another number of rounds."""
+    n.build.say(f"{turns} rounds for the given inputs ({words}); a run of another number of them ends here")
+    n.build.chose(turns)
+    n.build.holds(
+        reduce(lambda a, b: binary("logical_and", a, b), asked), f"not {turns} rounds, for which the program was compiled"
+    )
 
 
 def _tensor(n: NodeCall, value: NodeValue) -> OnnxArray:
@@ -86,7 +116,7 @@ def _stacked(n: NodeCall, rows: Sequence[OnnxArray]) -> OnnxArray:
 
 @operator("Scan")
 def _scan(n: NodeCall) -> Sequence[NodeValue]:
-    body, count = _body(n, "body"), n.attribute("num_scan_inputs", 0)
+    body, count = body_of(n, "body"), n.attribute("num_scan_inputs", 0)
     states: list[NodeValue] = list(n.values[: len(n.values) - count])
     inputs = [n.array(len(states) + i) for i in range(count)]
     backwards = n.attribute("scan_input_directions", [0] * count)

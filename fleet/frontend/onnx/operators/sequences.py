@@ -7,6 +7,7 @@ import numpy as np
 from fleet.frontend.onnx.array import OnnxArray, concat
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.limits import MAX_PARTS
+from fleet.frontend.onnx.operators.control import body_of
 from fleet.frontend.onnx.registry import operator
 
 
@@ -67,6 +68,22 @@ def _erase(n: NodeCall) -> list[NodeValue]:
     parts = list(n.sequence(0))
     del parts[_place(n, 1, len(parts), len(parts) - 1)]
     return [parts]
+
+
+@operator("SequenceMap")
+def _map(n: NodeCall) -> list[NodeValue]:
+    """The body once for each place of the sequences; a tensor is the same in every round."""
+    rounds = {len(v) for v in n.values if isinstance(v, list)}
+    if len(rounds) != 1:
+        n.refuse(f"maps sequences of {sorted(rounds)} tensors, expected one length")
+    body = body_of(n, "body")
+    parts: list[list[OnnxArray]] = [[] for _ in body.outputs]
+    for turn in range(rounds.pop()):
+        for row, value in zip(parts, n.body(body, [v[turn] if isinstance(v, list) else v for v in n.values]), strict=True):
+            if not isinstance(value, OnnxArray):
+                n.refuse("its body gives a sequence where a tensor is needed")
+            row.append(value)
+    return list(parts)
 
 
 @operator("SplitToSequence")

@@ -15,6 +15,7 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.series import Series, along, series_of
+from fleet.frontend.python.generators import Yielding
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Lazy, Library, List, NumberValue, ObjectInstance, RangeValue, Slice, Value
 from fleet.frontend.reading.wording import words
@@ -124,7 +125,9 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
         return value
     if len(args) > 1:
         return args[1]
-    return exceptions.throw(ev, "F704", node, "the iterator is at its end", exceptions.made(ev, "StopIteration"))
+    inner = args[0].values if isinstance(args[0], Lazy) else None
+    end = inner.ended() if isinstance(inner, Yielding) else exceptions.made(ev, "StopIteration")
+    return exceptions.throw(ev, "F704", node, "the iterator is at its end", end)
 
 
 def _only_looks(ev: Evaluator, node: ast.AST) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend.python.attributes import attribute
+from fleet.frontend.python.builtins.identity import identity
 from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
@@ -176,6 +177,7 @@ def _hash(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
 
 REFLECTION: Mapping[str, Builtin] = {
     "hash": Builtin(_hash, 1, 1),
+    "id": Builtin(identity, 1, 1),
     "getattr": Builtin(_getattr, 2, 3),
     "hasattr": Builtin(_hasattr, 2, 2),
     "setattr": Builtin(_setattr, 3, 3),

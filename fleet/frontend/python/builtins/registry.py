@@ -23,6 +23,7 @@ from fleet.frontend.python.standard import inherited, plain_objects
 from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import (
     BoundMethod,
     Class,
@@ -130,6 +131,10 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
     items: dict[Any, Value] = {}
     if args and isinstance(args[0], Dict):
         items.update(args[0].items)
+    elif args and isinstance(args[0], ObjectInstance) and args[0].kind.find("keys") is not None:
+        for k in collect(ev, node, ev.call(node, objects.load(ev, node, args[0], "keys"), [], {})):
+            found = objects.special(ev, node, args[0], "__getitem__", k)
+            items[key(ev, node, k)] = None if found is None else found[0]
     elif args:
         for pair in collect(ev, node, args[0]):
             parts = ev.sequence(pair)
@@ -151,6 +156,8 @@ def _str(quoted: bool) -> RecordReader:
         if args and isinstance(args[0], TracedArray) and args[0].scalar and (known := ev.domain.known(args[0])) is not None:
             scalar = args[0].dtype.type(known)
             return repr(scalar) if quoted else str(scalar)
+        if args and isinstance(args[0], Static) and (known := ev.domain.elements_of(args[0])) is not None:
+            return foreign.shown(ev, ForeignArray(known), quoted=quoted)  # of what stands in the source: under the options of now
         pieces = display.parts(ev, args[0], quoted=quoted, node=node) if args else []
         if all(isinstance(p, str) for p in pieces):
             return "".join(p for p in pieces if isinstance(p, str))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fleet.errors import SourceError
+from fleet.frontend.arrays.truths import number_of
 from fleet.frontend.python import calls
 from fleet.frontend.python.classes import enums, records
 from fleet.frontend.python.flow import exceptions
@@ -43,6 +44,8 @@ COMPARISONS: Mapping[str, tuple[str, str]] = {
     "greater": ("__gt__", "__lt__"), "greater_equal": ("__ge__", "__le__"),
 }  # fmt: skip
 """Operation -> method of the left side, method of the right side in its place."""
+_FIRST_ARGUMENT: Mapping[str, str] = {"msg": "SyntaxError", "value": "StopIteration", "code": "SystemExit"}
+"""Attribute that is an exception's first argument -> the exception."""
 UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
 
 
@@ -113,6 +116,9 @@ def find(
         return (owner.attributes[name],)
     if found is not None:
         return (_bound(ev, node, owner, name, found[1]),)
+    if isinstance(owner, ObjectInstance) and _FIRST_ARGUMENT.get(name) in {k.name for k in owner.kind.chain()}:
+        args = owner.attributes.get("args", ())
+        return (args[0] if isinstance(args, tuple) and args else None,)
     if name in ("__cause__", "__context__") and exceptions.is_exception(ev, owner.kind):
         return (None,)
     return _asked(ev, node, owner, name) if quiet else special(ev, node, owner, "__getattr__", name)
@@ -327,8 +333,7 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
     if middle is None:
         return ev.fail("F408", node, f"{op} of {words(lhs)} and {words(rhs)} is not supported")
     if isinstance(lhs, TracedArray):
-        what = f"an operator of {words(lhs)} and, on its right, {words(rhs)}, which NumPy applies element by element"
-        ev.fail("F408", node, what, "put the object on the left, or call a method")
+        return _beside_array(ev, node, middle, lhs, rhs)
     left, right = kind_of(lhs), kind_of(rhs)
     sides = [(lhs, f"__{middle}__", rhs), (rhs, f"__r{middle}__", lhs)]
     if left is not right and left is not None and right is not None and inherits(right, left):
@@ -342,6 +347,18 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
         if found is not None:
             return found[0]
     return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__")
+
+
+def _beside_array(ev: Evaluator, node: ast.expr, middle: str, lhs: TracedArray, rhs: Value) -> Value:
+    """An array and an object: NumPy leaves it to classes that say so, and hands the numbers of a NumPy scalar to all others."""
+    kind = kind_of(rhs)
+    said, before = (None if kind is None else kind.find(n) for n in ("__array_ufunc__", "__array_priority__"))
+    deferred = said[1] is None if said is not None else before is not None and (ev.static(before[1]) or 0) > 0
+    if deferred or (lhs.scalar and lhs.dtype.name in ("float64", "int64", "bool")):
+        found = special(ev, node, rhs, f"__r{middle}__", lhs if deferred else number_of(ev, node, lhs))
+        return found[0] if found is not None else ev.fail("F408", node, f"{words(rhs)} has no __r{middle}__", "define it")
+    what = f"an operator of {words(lhs)} and, on its right, {words(rhs)}, which NumPy applies element by element"
+    return ev.fail("F408", node, what, "put the object on the left, or write `__array_ufunc__ = None` in its class")
 
 
 def unary(ev: Evaluator, node: ast.UnaryOp, owner: Value) -> Value:

@@ -228,6 +228,8 @@ def shown(owner: ObjectInstance | NamedTupleValue) -> list[tuple[str, Value]] | 
             return list(zip(kind.fields, owner, strict=True))
         if kind.kind == "dataclass" and isinstance(owner, ObjectInstance):
             return [(n, owner.attributes.get(n)) for n, f in kind.fields.items() if f.shown]
+        if kind.kind == "namespace" and isinstance(owner, ObjectInstance):
+            return list(owner.attributes.items())
     return None
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
+
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python import generators
 from fleet.frontend.python.classes import enums, objects, records
@@ -218,6 +220,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
             return owner  # `Stack[int]`
         case Library() if owner.path.startswith(_GENERIC) or is_aside(owner.path):
             return owner  # `list[int]`, `float64[:]`, `axes[0]`: a type's parameters and parts of a drawing change nothing
+        case np.dtype() if owner.names is not None and isinstance(index, str) and index in owner.names:
+            return owner[index]
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:
@@ -396,6 +400,24 @@ def _moved(_ev: Evaluator, _node: ast.Call, _owner: Lazy, _args: list[Value], _k
     return None
 
 
+def _next(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Value:
+    return ev.call(node, Library("builtins.next"), [owner], {})
+
+
+def _throw(ev: Evaluator, node: ast.Call, owner: Lazy, args: list[Value]) -> Value:
+    """Raise an exception at the `yield` where the generator waits; what it gives next."""
+    value = ev.call(node, args[0], [], {}) if isinstance(args[0], Class) else args[0]
+    if not isinstance(value, ObjectInstance) or not exceptions.is_exception(ev, value.kind):
+        ev.fail("F408", node, f"{words(value)} is thrown", "throw an exception: ValueError(...)")
+    body = _body(ev, node, owner)
+    with ev.caught():
+        try:
+            exceptions.throw(ev, "F701", node, f"the source throws {value.kind.name} into a generator", value)
+        except exceptions.Thrown as thrown:
+            body.throw(thrown)
+    return body.send(node, None)
+
+
 def _body(ev: Evaluator, node: ast.Call, owner: Lazy) -> generators.Yielding:
     if not isinstance(owner.values, generators.Yielding):
         ev.fail("F206", node, f"{words(owner)} takes nothing that is sent", "send to generators of the file")
@@ -415,16 +437,30 @@ def _indices(ev: Evaluator, node: ast.Call, owner: Slice, args: list[Value]) -> 
     return tuple(map(NumberValue, owner.plain.indices(ev.integer(node, args[0], "a length"))))
 
 
+def _item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
+    return load(ev, ast.copy_location(ast.Subscript(node, node, ast.Load()), node), owner, args[0])
+
+
+def _holds(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
+    return NumberValue(contains(ev, node, owner, args[0]))
+
+
+def _size(ev: Evaluator, node: ast.Call, owner: Value, _args: list[Value]) -> Value:
+    return ev.call(node, Library("builtins.len"), [owner], {})
+
+
+_HELD: Mapping[str, tuple[_Method, int, int]] = {"__contains__": (_holds, 1, 1), "__len__": (_size, 0, 0)}
+_INDEXED: Mapping[str, tuple[_Method, int, int]] = {**_HELD, "__getitem__": (_item, 1, 1)}
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
     "remove": (_remove, 1, 1), "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0),
     "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
-    "sort": (_sort, 0, 0),
+    "sort": (_sort, 0, 0), **_INDEXED,
 }  # fmt: skip
 _DICT: Mapping[str, tuple[_Method, int, int]] = {
     "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
     "pop": (_pop, 1, 2), "setdefault": (_setdefault, 1, 2), "update": (_update, 1, 1), "copy": (_copy, 0, 0),
-    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1),
+    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1), **_INDEXED,
 }  # fmt: skip
 
 
@@ -432,19 +468,19 @@ _BAR = "update set_description set_description_str set_postfix set_postfix_str c
 _WITH_KEYWORDS = (_sort, _moved, formats.braces)
 METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "list": _LIST,
-    "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1)},
+    "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1), **_INDEXED},
     "dict": _DICT,
-    "set": sets.METHODS,
+    "set": {**sets.METHODS, **_HELD},
     "slice": {"indices": (_indices, 1, 1)},
     "deque": {**{n: m for n, m in _LIST.items() if n != "sort"}, **collections.DEQUE},
     "defaultdict": _DICT,
     "OrderedDict": {**_DICT, **collections.ORDERED},
     "Counter": {**_DICT, **collections.COUNTER},
-    "str": texts.STR,
-    "bytes": texts.BYTES,
+    "str": {**texts.STR, **_INDEXED},
+    "bytes": {**texts.BYTES, **_INDEXED},
     "StringIO": texts.STRINGIO,
     "numbervalue": texts.NUMBER,
-    "lazy": {"send": (_send, 1, 1), "close": (_close, 0, 0)},
+    "lazy": {"send": (_send, 1, 1), "throw": (_throw, 1, 1), "close": (_close, 0, 0), "__next__": (_next, 0, 0)},
     "tqdm": dict.fromkeys(_BAR.split(), (_moved, 0, 2)),
 }
 """Type name -> method name -> (what it does, fewest arguments, most)."""
@@ -473,8 +509,8 @@ _UNBOUND = frozenset({"str", "list", "dict", "set", "tuple", "bytes"})
 
 
 def methods(owner: Value) -> list[str]:
-    """Names of the supported methods."""
-    return sorted(METHODS.get(_type(owner), {}))
+    """Names of the supported methods, those of Python's operators left out."""
+    return sorted(n for n in METHODS.get(_type(owner), {}) if not n.startswith("__"))
 
 
 def has_method(owner: Value, name: str) -> bool:

@@ -107,14 +107,25 @@ def _class(ev: Evaluator, pattern: ast.MatchClass, subject: Value, found: dict[s
     if not _decided(ev, pattern, ev.call(call, Library("builtins.isinstance"), [subject, kind], {})):
         return False
     if isinstance(kind, Library):
-        if len(pattern.patterns) > 1 or pattern.kwd_attrs:
-            ev.fail("F502", pattern, f"a pattern of {words(kind)} with attributes is not supported")
-        return all(_takes(ev, p, subject, found) for p in pattern.patterns)
+        if len(pattern.patterns) > 1:
+            ev.fail("F502", pattern, f"a pattern of {words(kind)} with several places is not supported")
+        if not all(_takes(ev, p, subject, found) for p in pattern.patterns):
+            return False
+        for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+            asked: list[Value] = [subject, name]
+            held = ev.call(call, Library("builtins.hasattr"), asked, {})
+            if not _decided(ev, pattern, held):
+                return False
+            if not _takes(ev, inner, ev.call(call, Library("builtins.getattr"), asked, {}), found):
+                return False
+        return True
     if not isinstance(kind, Class) or not isinstance(subject, ObjectInstance | tuple):
         return ev.fail("F502", pattern, f"a pattern of {words(kind)} is not supported")
-    names = list(next((k.fields for k in kind.chain() if k.fields), {}))
+    listed = kind.find("__match_args__")
+    given = None if listed is None else ev.sequence(listed[1])
+    names = list(next((k.fields for k in kind.chain() if k.fields), {})) if given is None else [str(n) for n in given]
     if len(pattern.patterns) > len(names):
-        ev.fail("F502", pattern, f"a pattern with more places than `{kind.name}` has fields")
+        ev.fail("F502", pattern, f"a pattern with more places than `{kind.name}` has fields", "name them: Class(attribute=...)")
     pairs = [*zip(names, pattern.patterns, strict=False), *zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True)]
     for name, inner in pairs:
         value = objects.find(ev, pattern.cls, subject, name)  # pyright: ignore[reportArgumentType] -- an object or named tuple

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from fleet.errors import SourceError
+from fleet.frontend.python.standard.namespaces import PARSED
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value
@@ -97,9 +98,7 @@ def _parse(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappi
             found = vars(parser.parse_args(words_given))
     except (ValueError, TypeError, SystemExit, argparse.ArgumentError) as error:
         ev.fail("F506", node, f"parse_args: {error}", "a model is run without arguments: give each a default")
-    space = ObjectInstance(Class("Namespace"))
-    space.attributes |= {k: kept[v] if isinstance(v, str) and v in kept else value_of(v) for k, v in found.items()}
-    return space
+    return ObjectInstance(PARSED, {k: kept[v] if isinstance(v, str) and v in kept else value_of(v) for k, v in found.items()})
 
 
 def _declare(

@@ -10,7 +10,9 @@ import datetime
 import decimal
 import fractions
 import hashlib
+import string
 import struct
+import unicodedata
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -45,6 +47,7 @@ _NAMES: Mapping[type, str] = {
     datetime.date: _DATE,
     datetime.datetime: f"{_DATE} hour minute second microsecond date",
     datetime.timedelta: "days seconds microseconds total_seconds",
+    string.Template: "substitute safe_substitute",
     type(hashlib.sha256()): "hexdigest digest update copy name digest_size block_size",
 }
 """Class -> its attributes that are followed, beside those that operators and builtins ask for."""
@@ -146,6 +149,7 @@ def _rows(named: bool, ev: Evaluator, node: ast.Call, args: Sequence[Value], key
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "fractions.Fraction": fractions.Fraction,
     "decimal.Decimal": decimal.Decimal,
+    "string.Template": string.Template,
     "datetime.date": datetime.date,
     "datetime.datetime": datetime.datetime,
     "datetime.timedelta": datetime.timedelta,
@@ -158,6 +162,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"zlib.{n}": getattr(zlib, n) for n in ("crc32", "adler32")},
     **{f"base64.{n}": getattr(base64, n) for n in ("b64encode", "b64decode", "b32encode", "b16encode", "urlsafe_b64encode")},
     **{f"binascii.{n}": getattr(binascii, n) for n in ("hexlify", "unhexlify", "crc32")},
+    **{f"unicodedata.{n}": getattr(unicodedata, n) for n in ("normalize", "category", "name", "combining", "numeric", "lookup")},
     "builtins.int.from_bytes": int.from_bytes,
 }
 KINDS: Mapping[str, type] = {path: made for path, made in _FUNCTIONS.items() if isinstance(made, type)}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from fleet.frontend.python.builtins import identity
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.standard import (
     arguments,
@@ -20,11 +21,13 @@ from fleet.frontend.python.standard import (
     files,
     functions,
     inherited,
+    namespaces,
     plain_objects,
     progress,
     pure,
     single_dispatch,
     text,
+    written,
 )
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value
@@ -58,12 +61,15 @@ CALLS: Mapping[str, Callable[..., Value]] = {
     **draws.CALLS,
     **files.CALLS,
     **functions.CALLS,
+    **identity.CALLS,
     **inherited.CALLS,
+    **namespaces.CALLS,
     **plain_objects.CALLS,
     **progress.CALLS,
     **pure.CALLS,
     **single_dispatch.CALLS,
     **text.CALLS,
+    **written.CALLS,
     "warnings.filterwarnings": _nothing,
     "sys.setrecursionlimit": _nothing,
     "warnings.simplefilter": _nothing,

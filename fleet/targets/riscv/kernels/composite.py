@@ -280,14 +280,14 @@ def activation(b: Builder, name: str, x: Value, dtype: np.dtype) -> Value:
     core = Functions(b, single=dtype.itemsize == 4, lanes=lanes)
     one = core.c(1.0)
     wide = b.fpext(x, core.f64) if core.single else x
+    base = _LOG2E if core.single else 1.0  # e**y = 2**(y log2 e): float64 has no bits to spare for that product
     if name == "silu":
-        y = b.fmul(wide, core.c(-_LOG2E))
+        y = b.fmul(wide, core.c(-base)) if core.single else b.fneg(x)
     else:
-        cubic = core.fma(b.fmul(wide, wide), core.c(-2 * _GELU * 0.044715 * _LOG2E), core.c(-2 * _GELU * _LOG2E))
+        cubic = core.fma(b.fmul(wide, wide), core.c(-2 * _GELU * 0.044715 * base), core.c(-2 * _GELU * base))
         y = b.fmul(wide, cubic)
     if not core.single:
-        e = core.exp(b.fmul(y, core.c(math.log(2))))
-        return b.fdiv(x, b.fadd(one, e))
+        return b.fdiv(x, b.fadd(one, core.exp(y)))
     # The division by x restores NaN and infinity.
     e = core.exp2_short(core.smaller(core.larger(y, -1000.0), 1000.0))
     return b.fdiv(x, b.fptrunc(b.fadd(one, e), x.type))

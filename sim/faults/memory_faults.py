@@ -45,7 +45,7 @@ FAULTS = (
             PORT,
             "geometry_.beat_bytes",
             "geometry_.beat_bytes - (burst.done == 2 ? 4 : 0)",
-            "std::memcpy(rdata, file_.data() + (address - geometry_.base), ",
+            "std::memcpy(rdata, bytes, ",
         ),
     ),
     _fault(

@@ -117,7 +117,7 @@ def test_the_keys_of_files_are_those_that_their_readers_take() -> None:
     assert case[""] == set(cases._TOP)
     assert case["runs"] <= set(cases._MATRIX)
     device = _keys(device_file.__doc__ or "")
-    assert device[""] == {*device_file._TOP, "memories", "timing"}
+    assert device[""] == {*device_file._TOP, "memories", "timing", "clock_estimate"}
     assert all(limit in (device_file.__doc__ or "") for limit in device_file.LIMITS)
     assert set(re.findall(r"\b[a-z]\w+\b", dram.__doc__ or "")) >= {*dram._CLOCKS, *dram._REAL, "map"}
 

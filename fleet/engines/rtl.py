@@ -246,12 +246,14 @@ class RtlBackend:
         return self._suffix or ""
 
     def hardware(self) -> Hardware:
-        """Return the running simulation with its memory, for replays. Raises SimulationError if it has ended."""
+        """Return the running simulation with its memory, for replays, which set the state inside it: after a run in legs that of
+        another leg may stand there. Raises SimulationError if it has ended.
+        """
         if self._simulations is None:
             raise SimulationError("the simulation is not open", where=self.name)
         return Hardware(
             self._set, self._device, self._memory, self._simulations.shared, self._folder, self._model, self._timing,
-            self._parameters(),
+            self._parameters(), self._inside,
         )  # fmt: skip
 
     def counters(self) -> Mapping[str, float]:

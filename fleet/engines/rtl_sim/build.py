@@ -438,7 +438,8 @@ def _compile(design: Design, folder: Path, plan: _Planned, tell: Progress) -> bo
         _step([*command], folder, environment, design, lambda done: tell(0.1 + 0.9 * min(1.0, done / count), told))
 
     make_sharing(folder.parent / "objects", make, folder / "obj", environment, recipe.makes, run)
-    if recipe.profile and (missed := not_taken((folder / "build.log").read_text(encoding="utf-8", errors="replace"))):
+    log = (folder / "build.log").read_text(encoding="utf-8", errors="replace")
+    if recipe.counts is not None and (missed := not_taken(log, recipe.counts)):
         raise BuildError(
             f"the compiler did not take the profile of {len(missed)} files, {Path(missed[0]).name} first",
             where=top,

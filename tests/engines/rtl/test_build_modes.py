@@ -121,6 +121,16 @@ def test_a_profile_is_taken_and_is_in_the_key(tmp_path: Path, monkeypatch: pytes
     assert found[0] == found[1]
 
 
+def test_counts_that_are_there_under_another_name_are_missed_and_those_of_what_was_not_linked_are_not(tmp_path: Path) -> None:
+    log = "".join(
+        f"x.cpp:1: warning: ‘/p/{name}.o.gcda’ profile count data file not found [-Wmissing-profile]\n"
+        for name in ("other#Vtop__1", "obj#Vtop_pkg__Slow")
+    )
+    assert profiles.not_taken(log, tmp_path) == ["/p/other#Vtop__1.o.gcda", "/p/obj#Vtop_pkg__Slow.o.gcda"]
+    (tmp_path / "obj#Vtop__1.o.gcda").touch()
+    assert profiles.not_taken(log, tmp_path) == ["/p/other#Vtop__1.o.gcda"]
+
+
 def test_a_profile_of_other_names_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "tiny.sv"
     source.write_bytes((FIXTURES / "loopback_top.sv").read_bytes() + b"// of this test too\n")

@@ -52,7 +52,7 @@ class BuildRecipe:
         verilator: options of Verilator.
         make: variables of make.
         compiler: its name and version. processor: hash of what native code is for; empty where it is for any.
-        profile: hash of the profile that it is compiled by; empty: by none.
+        profile: hash of the profile that it is compiled by; empty: by none. counts: its folder.
     """
 
     mode: BuildMode
@@ -61,6 +61,7 @@ class BuildRecipe:
     compiler: str
     processor: str = ""
     profile: str = ""
+    counts: Path | None = None
 
     @property
     def makes(self) -> str:
@@ -69,7 +70,7 @@ class BuildRecipe:
 
     @property
     def state(self) -> list[str]:
-        """Everything of it, as one list of words."""
+        """Everything of it, as one list of words; the profile by its hash."""
         return [self.mode, *self.verilator, *self.make, self.compiler, self.processor, self.profile]
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.compare.bounds.fates import fused_groups
-from fleet.compare.bounds.shared_steps import alone, shared
+from fleet.compare.bounds.shared_steps import alone, hidden_steps, shared
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.cosim.campaign import cosim
 from fleet.cosim.models.data import random_like
@@ -25,7 +25,7 @@ from fleet.engines.riscv import RiscvEngine
 from fleet.engines.riscv_emulators.registry import EMULATORS
 from fleet.engines.trace import Trace
 from fleet.frontend.source import load
-from fleet.ir.dialect import op_id
+from fleet.ir.dialect import RegionOp, op_id
 from fleet.ir.operations.composite import entering
 from fleet.ir.program import Program
 from fleet.transforms.pipeline import run_pipeline
@@ -214,3 +214,19 @@ def test_an_attention_over_heads_begins_at_what_its_heads_are_split_from(tmp_pat
     of_heads = [set(products) & set(steps) for steps in found.values() if set(products) & set(steps)]
     assert of_heads
     assert all(len(inside) == 4 for inside in of_heads), "two products a head, no product before the heads"
+
+
+def test_a_loop_is_no_step_of_anything(tmp_path: Path) -> None:
+    """Its results are several arrays, of several shapes: neither it nor what only it leads to is computed again alone."""
+    path = tmp_path / "m.py"
+    text = "x, s = x * 2, x.sum()\n    while s > 1:\n        x, s = x / 2, (x / 2).sum()\n    return np.exp(x), s"
+    path.write_text(HEAD.format("x") + f"    {text}\n")
+    inputs = {"x": np.linspace(1, 9, 5)}
+    program = load(f"{path}:forward", {}, inputs)
+    names = [op_id(op) for op in program.operations() if op.results]
+    loop = next(op_id(op) for op in program.operations() if isinstance(op, RegionOp))
+    assert loop in names
+    for found in (hidden_steps(program, [], names), shared(program, dict.fromkeys(names, ()), {})):
+        assert loop not in found
+        assert all(loop not in steps for steps in found.values())
+        alone(program, inputs, {}, found, FloatArithmetic())

@@ -41,6 +41,8 @@ def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Ma
         if root not in operations:
             continue
         between = _between(operations[root], frozenset(enters))
+        if any(isinstance(op, RegionOp) for op in (*between, operations[root])):
+            continue  # the result of a decision or loop is not a step's
         steps = tuple(name for name, op in operations.items() if op in between)
         if any(groups.get(name) != root for name in steps):
             found[root] = steps
@@ -57,7 +59,7 @@ def hidden_steps(program: Program, shown: Collection[str], names: Collection[str
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
         between = _between(operations[name], enters)
-        if any(isinstance(op, RegionOp) for op in between):
+        if any(isinstance(op, RegionOp) for op in (*between, operations[name])):
             continue  # the result of a decision or loop is not a step's
         seen = (value.owner for op in (*between, operations[name]) for value in op.operands)
         if any(isinstance(op, FleetOp) and op_id(op) in enters for op in seen):

@@ -111,7 +111,7 @@ def _implausible(trace: Trace, engine: Engine, program: Program, accepted: froze
 
 def _same_values(output: np.ndarray, tensor: np.ndarray) -> bool:
     """Return whether the values are equal; the output may have been widened from the engine's own dtype."""
-    floats = output.dtype.kind == "f" and tensor.dtype.kind == "f"
+    floats = {output.dtype.kind, tensor.dtype.kind} <= {"f", "c"}
     return output.shape == tensor.shape and np.array_equal(output, tensor.astype(output.dtype), equal_nan=floats)
 
 

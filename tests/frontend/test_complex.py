@@ -9,8 +9,12 @@ import pytest
 from helpers_corpus import Program, by_python, by_vm
 
 import fleet
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
+from fleet.cosim.what_ran import DataProvenance
 from fleet.errors import DeviceError, SourceError
 from fleet.frontend.interpreter import run
+from fleet.frontend.source import load
 
 Z = "z = np.array([1 + 2j, 3 - 4j, 0.5j]); "
 SPECIAL = "z = np.array([complex(-0.0, -0.0), complex(np.inf, 1), complex(np.nan, -0.0), complex(1, -np.inf)]); "
@@ -36,6 +40,12 @@ LINES = [
     "print(np.fft.fft2(np.mgrid[:3, :3][0]), np.fft.ifft2(np.eye(2)), np.fft.fftshift(np.fft.fft(np.arange(4))))",
     "z = 0j; c = -0.5 + 0.5j; zs = [z := z * z + c for _ in range(5)]; print(zs, abs(z) < 2)",
     "print(np.roots([1, 0, 1]), np.linalg.eigvals([[0, 1], [-1, 0]]), np.linalg.eig(np.diag([2.0, 3.0])).eigenvalues)",
+    "z = np.array([1j]); r = z.real; r[0] = 7; print(z, r); z.imag = 0; z.real -= 8; print(z, r)",
+    "z = np.zeros((3, 4), complex); z.real = np.arange(12).reshape(3, 4); z.imag[1:3] = -z.real[:2]; z.imag += 1; print(z)",
+    "z = np.arange(6) * 1j; w = z[1:]; w.real[::2] = 7; i = z.imag; i[0] = -0.0; i[2] *= np.inf; print(z, w, i, w.real)",
+    "z = np.ones((2, 3), complex); t = z.T; t.imag[2] = [5, 6]; z[:, 1].imag = np.nan; np.real(z)[0, 0] = 42; print(z, t)",
+    "z = np.ones(3, np.complex64); z.imag = z.real * 0.1; z.real[z.imag > 0] = 3; print(z, z.dtype, z.real.dtype)",
+    "x = np.ones(3); x.real = 4; x.real[1] = 2; print(x); z = np.array(1j); z.real = 2; print(z)",
     "print(np.mgrid[-1:1:5j], np.ogrid[0:1:3j, 0:2], np.r_[0:1:5j, 9], np.r_[1j, 2], np.mgrid[0:1:0.25])",
 ]
 
@@ -55,7 +65,7 @@ def test_what_python_prints(tmp_path: Path, line: str) -> None:
     [
         ("print((1 + 2j) < 1j)", "F703"),
         ("print(float(1j))", "F703"),
-        ("z = np.array([1j]); r = z.real; r[0] = 7; print(z)", "F504"),
+        ("x = np.ones(2); x.imag = 1; print(x)", "F703"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, line: str, code: str) -> None:
@@ -92,3 +102,14 @@ def test_a_model_of_complex_numbers_runs_where_numpy_is_and_is_refused_elsewhere
     for engine in ("riscv", "onnxruntime", "mlir"):
         with pytest.raises(DeviceError, match=r"complex|region|while"):
             model.run(engine)
+
+
+def test_a_result_with_a_nan_in_one_part_is_what_its_operation_left(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text("import numpy as np\n\n\ndef forward(x):\n    z = x + 1j\n    z.imag[1] = np.nan\n    return z\n")
+    (found,) = fleet.compile(f"{path}:forward", inputs={"x": np.arange(3.0)}).run("vm").outputs.values()
+    assert np.isnan(found[1].imag)
+    inputs = {"x": np.arange(3.0)}
+    options = CosimOptions(str(path), DataProvenance("random", 1, None, None, None))
+    result = cosim(load(f"{path}:forward", {}, inputs), inputs, None, ("vm", "cpython"), options)
+    assert result.verdict == "pass", result.reasons

@@ -19,9 +19,9 @@ import numpy as np
 from xdsl.ir import Block
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays import called, draws
+from fleet.frontend.arrays import called
 from fleet.frontend.arrays.arguments import bind, dtype_of
-from fleet.frontend.arrays.functions import create, strided
+from fleet.frontend.arrays.functions import create, draws, strided
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.reading.domain import Domain, Index

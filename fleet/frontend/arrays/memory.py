@@ -14,6 +14,7 @@ from xdsl.ir import Block, SSAValue
 
 from fleet.frontend.arrays.emitting import builder_of, emit
 from fleet.frontend.arrays.making import static
+from fleet.frontend.arrays.reinterpreted import places_shown, reinterprets, written_back
 from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
@@ -59,7 +60,7 @@ def places_of(ev: Evaluator, node: ast.AST, array: TracedArray) -> tuple[TracedA
     None if only the run knows.
     """
     seen = _Write(ev, node, array).look(array)
-    if seen.root is None or seen.places is None or not _laid_in_c_order(seen.root):
+    if seen.root is None or seen.places is None or seen.places.dtype != np.int64 or not _laid_in_c_order(seen.root):
         return None
     return seen.root, seen.places
 
@@ -75,7 +76,8 @@ class _Seen:
     """Knowledge of an array that shares memory.
 
     root: the array at the end of its views whose memory it is a part of, or None if unknown.
-    places: of every element of it the place in the root, with the strides of NumPy's view; None if only the run knows.
+    places: of every element of it the place in the root, with the strides of NumPy's view; None if only the run knows. Where a
+    view shows bytes as numbers of another size, the places' sizes follow, and their values mean nothing.
     """
 
     root: TracedArray | None
@@ -196,8 +198,9 @@ def _steps(part: ViewPart) -> list[d.FleetOp] | None:
     at = part.value
     while at is not part.of:
         op = at.owner
-        if not isinstance(op, _SHOWN):
+        if not isinstance(op, _SHOWN) and reinterprets(op) is None:
             return None
+        assert isinstance(op, d.FleetOp)
         found.append(op)
         at = op.operands[0]
     return found[::-1]
@@ -214,7 +217,7 @@ def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
     if steps is None:
         return _Sharing.UNKNOWN, None
     places, certain = base.places, _laid_in_c_order(base.root)
-    if part.where == "contiguous":
+    if part.where == "contiguous" and (part.base is not base.root or not certain):
         if places is None or not certain:
             return _Sharing.UNKNOWN, None
         if not places.flags.c_contiguous:
@@ -225,6 +228,8 @@ def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
                 places = None if places is None else _moved(op, places)
             case d.GatherOp() | d.DynamicSliceOp() | d.DynamicBroadcastOp():
                 places = None
+            case d.NumpyOp():
+                places = None if places is None else places_shown(op, places)
             case d.ReshapeOp() if part.where == "always" or _same_but_ones(op):
                 made = None if places is None else places.reshape(shape_of(op.results[0].type))
                 places = made if made is not None and np.may_share_memory(made, places) else None
@@ -243,6 +248,8 @@ def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
 def _laid_in_c_order(root: TracedArray | None) -> bool:
     """Return whether an array that owns its memory certainly has C order."""
     made = None if root is None else root.made
+    if made is not None and len(shape_of(made.type)) < 2:
+        return True
     if made is None:
         return isinstance(root, Static)
     if isinstance(made.owner, Block):
@@ -311,6 +318,9 @@ def _written(ev: Evaluator, node: ast.AST, part: ViewPart, base: TracedArray, vi
             case d.GatherOp() if not shape_of(op.operands[1].type):
                 whole = TracedArray(_run(ev, node, steps[:i], base.ssa), scalar=False)
                 found = _put_one(ev, node, whole, TracedArray(op.operands[1]), found, attributes_of(op).get("axis", 0))
+            case d.NumpyOp() if (how := reinterprets(op)) is not None:
+                whole = TracedArray(_run(ev, node, steps[:i], base.ssa), scalar=False)
+                found = written_back(ev, node, how, whole, found)
             case _:
                 return None
     return found.ssa

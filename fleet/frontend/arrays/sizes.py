@@ -101,10 +101,9 @@ def _same(x: TracedArray, shape: ArraySizes) -> bool:
 
 
 def flat(ev: Evaluator, node: ast.AST, x: TracedArray) -> TracedArray:
-    """All elements in a row: a view."""
-    if len(x.shape) == 1:
-        return x.view(x.ssa)
-    return reshaped(ev, node, x, [-1 if any(d < 0 for d in x.shape) else math.prod(x.shape)])
+    """All elements in a row: a view of a contiguous array, of others a copy."""
+    row = x if len(x.shape) == 1 else reshaped(ev, node, x, [-1 if any(d < 0 for d in x.shape) else math.prod(x.shape)])
+    return x.view(row.ssa, scalar=False, where="contiguous")
 
 
 def broadcasted(ev: Evaluator, node: ast.AST, x: TracedArray, shape: ArraySizes) -> SSAValue:

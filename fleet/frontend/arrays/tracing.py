@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays import called, complexes, draws, handlers, indexing, sizes
+from fleet.frontend.arrays import called, complexes, handlers, indexing, sizes
 from fleet.frontend.arrays.arguments import bind
 from fleet.frontend.arrays.emitting import Emitting, cast
-from fleet.frontend.arrays.functions import order, products, strided
+from fleet.frontend.arrays.functions import draws, order, products, strided
 from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import bitwise, convert, elementwise, loop

@@ -7,6 +7,7 @@ import ast
 from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.functions import shifts
+from fleet.frontend.arrays.reinterpreted import PARTS
 from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
@@ -85,6 +86,14 @@ def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Va
         return
     if isinstance(owner, Namespace):
         owner.frame.variables[target.attr] = value
+        return
+    if isinstance(owner, TracedArray) and target.attr in PARTS:
+        if owner.dtype.kind != "c" and target.attr == "imag":
+            ev.fail("F703", target, "an array of real numbers has no imaginary part to set", "make it complex: x.astype(complex)")
+        part = ev.domain.attribute(ev, target, owner)
+        assert isinstance(part, TracedArray)
+        whole = index_items(ev, ast.copy_location(ast.Constant(...), target))
+        ev.domain.store(ev, target, part, whole, beside(ev, target, value, part))
         return
     objects.store(ev, target, owner, objects.mangled(ev, target.attr), value)
     if isinstance(value, TracedArray | NumberValue) and isinstance(owner, ObjectInstance):

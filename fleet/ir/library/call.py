@@ -24,7 +24,8 @@ FAMILIES: Mapping[str, str] = {
         lib.stride_tricks.sliding_window_view matrix_transpose moveaxis ndarray.view pad ravel repeat reshape resize roll
         rollaxis rot90 split squeeze stack swapaxes tile transpose tril trim_zeros triu unstack vander vsplit vstack""",
     "elements": """
-        angle argwhere array_equal array_equiv allclose around choose clip compress extract fix flatnonzero i0 imag iscomplex
+        angle argwhere array_equal array_equiv allclose around choose clip compress emath.arccos emath.arcsin emath.arctanh
+        emath.log emath.log10 emath.log2 emath.logn emath.power emath.sqrt extract fix flatnonzero i0 imag iscomplex
         isclose isneginf isposinf isreal nan_to_num nonzero packbits ravel_multi_index real real_if_close round select sinc take
         take_along_axis unpackbits unravel_index unwrap""",
     "reductions": """

@@ -1,4 +1,3 @@
-#! F504: a write through z.imag
 import numpy as np
 import cmath
 import math

@@ -16,8 +16,10 @@ from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, axis_of
 from fleet.frontend.arrays.emitting import builder_of, cast, emit
 from fleet.frontend.arrays.functions import create
 from fleet.frontend.arrays.functions.layout import fresh, ordered
+from fleet.frontend.arrays.memory import places_of
 from fleet.frontend.arrays.operands import array, joined, select, stack
 from fleet.frontend.arrays.parts import element, gather, piece, transposed
+from fleet.frontend.arrays.reinterpreted import as_dtype
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
@@ -434,7 +436,18 @@ def _view(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     dtype = x.dtype if args.get("dtype") is None else dtype_of(ev, node, args["dtype"])
     if dtype == x.dtype:
         return x.view(x.ssa)
-    return called.call(ev, node, "numpy.ndarray.view", [x], {"dtype": dtype})
+    called.call(ev, node, "numpy.ndarray.view", [x], {"dtype": dtype})  # refuses what NumPy refuses of an array in C order
+    if dtype.itemsize != x.dtype.itemsize and _ends_strided(ev, node, x):
+        what = f"view: the last axis must be contiguous for a dtype of another size, {dtype} instead of {x.dtype}"
+        ev.fail("F703", node, what, "view a copy: x.copy().view(dtype)")
+    return x.view(as_dtype(ev, node, x, dtype).ssa, where="always")
+
+
+def _ends_strided(ev: Evaluator, node: ast.Call, x: TracedArray) -> bool:
+    """Return whether the elements of the last axis certainly lie apart."""
+    found = places_of(ev, node, x)
+    places = np.zeros(1) if found is None else found[1]
+    return places.size > 0 and places.ndim > 0 and places.shape[-1] != 1 and places.strides[-1] != places.itemsize
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -26,6 +26,8 @@ def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
             return moved == sorted(moved) and in_c_order(op.operand, left - 1)
         case d.SliceOp():
             return min(attributes_of(op).get("step") or [1]) > 0 and in_c_order(op.operand, left - 1)
+        case d.ReshapeOp():  # a view in the same order, or a copy in C order
+            return in_c_order(op.operands[0], left - 1)
         case d.ElementwiseOp():
             return all(in_c_order(v, left // len(op.operands)) for v in op.operands)
         case d.FleetOp():

@@ -16,7 +16,7 @@ HEAD = 'import numpy as np\n\n\ndef f(x: "float32[N, 4]"):\n'
     ("body", "place", "words"),
     [
         ("    return x +\n", "5:15", ("not Python",)),
-        ("    return np.rec.array(x)\n", "5:12", ("F205 numpy.rec is not supported", "`fleet help numpy` lists")),
+        ("    return np.ctypeslib.as_ctypes(x)\n", "5:12", ("F205 numpy.ctypeslib is not supported", "`fleet help numpy` lists")),
         ("    while True:\n        x = x + 1\n    return x\n", "6:13", ("F601 following the source takes more than 600000 steps",)),
         ("    return y\n", "5:12", ("`y` is not defined",)),
         ("    return f(x)\n", "5:12", ("`f` calls itself more than 200 calls deep",)),

@@ -66,8 +66,9 @@ class DesignInside:
 
 
 MOST_BITS = 100_000
-"""Bits of signals from which on a netlist is not made: with 47,764 (vgemm_small) it runs 12 to 33 cycles a second, with 365,989
-(hbm_small) yosys makes 242 MB of text before it begins to simplify."""
+"""Bits of signals from which on a netlist is not made: with 47,764 it runs 12 to 33 cycles a second, with 365,989 yosys makes 242 MB
+of text before it begins to simplify.
+"""
 
 
 def find_simulator(simulator: str) -> str:
@@ -98,7 +99,7 @@ def in_simulator(design: Design, simulator: str) -> Design:
     if inside.bits > MOST_BITS:
         raise DeviceError(
             f"{design.dut.top} has {inside.bits:,} bits of signals; a netlist for {simulator} may have {MOST_BITS:,}",
-            hint="run it under Verilator, or a smaller device (vgemm_small) here",
+            hint="run it under Verilator, or a smaller device of the set here",
         )
     return replace(design, keepers=(), host=_MAKERS[simulator](design, inside.ports, inside.observers, lowers))
 

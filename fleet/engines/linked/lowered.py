@@ -66,8 +66,8 @@ class DesignInside:
 
 
 MOST_BITS = 100_000
-"""Bits of signals from which on a netlist is not made: with 47,764 it runs 12 to 33 cycles a second, with 365,989 yosys makes 242 MB
-of text before it begins to simplify.
+"""Bits of signals from which on a netlist is not made: with 47,764 it runs 12 to 33 cycles a second, with 365,989 yosys makes
+242 MB of text before it begins to simplify.
 """
 
 

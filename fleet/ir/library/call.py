@@ -95,7 +95,12 @@ def callable_names() -> list[str]:
 def _function(name: str) -> Callable[..., Any]:
     if not is_callable(name):
         raise InferenceError(f"numpy.{name} is not a function that a program may call")
-    return attrgetter(name)(np)
+    return _viewed if name == "ndarray.view" else attrgetter(name)(np)
+
+
+def _viewed(a: Any, dtype: Any = None) -> Any:
+    """`a.view(dtype)` of an array or a NumPy scalar, which has a method of its own."""
+    return a.view() if dtype is None else a.view(dtype)
 
 
 @dataclass(frozen=True)

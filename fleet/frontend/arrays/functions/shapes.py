@@ -436,7 +436,9 @@ def _view(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     dtype = x.dtype if args.get("dtype") is None else dtype_of(ev, node, args["dtype"])
     if dtype == x.dtype:
         return x.view(x.ssa)
-    called.call(ev, node, "numpy.ndarray.view", [x], {"dtype": dtype})  # refuses what NumPy refuses of an array in C order
+    found = called.call(ev, node, "numpy.ndarray.view", [x], {"dtype": dtype})  # refuses what NumPy refuses of C order
+    if x.scalar:
+        return found
     if dtype.itemsize != x.dtype.itemsize and _ends_strided(ev, node, x):
         what = f"view: the last axis must be contiguous for a dtype of another size, {dtype} instead of {x.dtype}"
         ev.fail("F703", node, what, "view a copy: x.copy().view(dtype)")

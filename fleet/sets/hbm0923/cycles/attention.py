@@ -38,9 +38,7 @@ FOLLOWED_OF_A_PHASE = 1024
 """The same of the input's pixels with timed memory, for each phase of DDR's refresh, where groups need them faster than half of
 what the ring can be filled at."""
 BURST = 16
-"""Beats, of HBM and of DDR, that the attention unit requests at once, in aligned windows of this size."""
-FIRST = 5
-"""Cycle of the first step with ideal memory, if one pair is a group."""
+"""Beats, of HBM and of DDR, that the attention unit and wt2hbm request at once, in aligned windows of this size."""
 STEP_TO_COMMIT = 29
 """Cycles besides the steps: before the units begin, six of the array, collecting, writing, answer, commit."""
 STEP_TO_WRITE = 7
@@ -78,13 +76,16 @@ class Lines(NamedTuple):
 
 
 class _Array(NamedTuple):
-    """The array's use by an instruction.
+    """The array's use by an instruction, wherever keys and values lie.
 
-    queries: pairs of a group. interval: cycles of a step. ring: pixels of a pair's ring. ports: of HBM. inner: pixels of a row of
-    the input.
+    heads, pairs_of_head, lines, beats: as `Lines` has them. queries: pairs of a group. interval: cycles of a step. ring: pixels of
+    a pair's ring. ports: of HBM. inner: pixels of a row of the input.
     """
 
-    cache: Lines
+    heads: int
+    pairs_of_head: int
+    lines: int
+    beats: int
     queries: int
     interval: int
     ring: int
@@ -94,33 +95,33 @@ class _Array(NamedTuple):
     @property
     def groups(self) -> int:
         """Groups of a key/value head."""
-        return ceil_div(self.cache.pairs, self.queries)
+        return ceil_div(self.pairs_of_head, self.queries)
 
     @property
     def tail(self) -> int:
         """Pairs of a head's last group."""
-        return (self.cache.pairs - 1) % self.queries + 1
+        return (self.pairs_of_head - 1) % self.queries + 1
 
     @property
     def of_group(self) -> int:
         """Steps of a group."""
-        return self.cache.lines * self.cache.beats
+        return self.lines * self.beats
 
     @property
     def steps(self) -> int:
         """Total number of steps, and of beats of a port."""
-        return self.cache.heads * self.groups * self.of_group
+        return self.heads * self.groups * self.of_group
 
     def pairs(self) -> Iterator[int]:
         """Yield the pairs of each group."""
-        for _ in range(self.cache.heads):
+        for _ in range(self.heads):
             yield from [self.queries] * (self.groups - 1)
             yield self.tail
 
     def completes(self, step: int) -> bool:
         """Return whether a step of a group completes pixels of the output."""
-        line, beat = divmod(step, self.cache.beats)
-        return beat == self.cache.beats - 1 and (line == self.cache.lines - 1 or (line + 1) % (PIXEL_LANES // self.ports) == 0)
+        line, beat = divmod(step, self.beats)
+        return beat == self.beats - 1 and (line == self.lines - 1 or (line + 1) % (PIXEL_LANES // self.ports) == 0)
 
 
 def attention_cycles(
@@ -132,23 +133,29 @@ def attention_cycles(
     """
     p = device.parameters
     ring = 2 * (1 << (p["MaxToken"] // PIXEL_LANES - 1).bit_length())
-    array = _Array(cache, p["AttQueries"], p["AttInterval"], ring, p["HbmPorts"], source.surfaces)
+    array = _Array(
+        cache.heads, cache.pairs, cache.lines, cache.beats, p["AttQueries"], p["AttInterval"], ring, p["HbmPorts"], source.surfaces
+    )
     around = STEP_TO_COMMIT + array.tail - 1
     followed = FOLLOWED_STEPS if memory == "ideal" else FOLLOWED_OF_A_PHASE
     pixels = _pixels(source, destination, array, port_of(device, memory), followed)
     if memory == "ideal":
-        return round(around + _end(pixels.steps, array.steps))
+        return round(around + _end(pixels.steps, array))
     rates = port_rates(dram(device, "hbm"), device.clock_mhz)
-    last = _steps(array, rates, p["PortFifoDepth"], pixels.needed)
+    last = _steps(array, cache, rates, p["PortFifoDepth"], pixels.needed)
     return round(around + last + (0 if destination.onchip else answer(device, "ddr", memory)))
 
 
-def _end(steps: np.ndarray, count: int) -> float:
-    """Return the mean cycle of the last of `count` steps. steps: [steps, phases], the cycles of the first ones."""
-    end = float(steps[-1].mean())
-    if len(steps) < count:
+def _end(steps: np.ndarray, array: _Array) -> float:
+    """Return the mean cycle of the last step. steps: [steps, phases], the cycles of the first ones, whose second half has the rate.
+
+    The half is of whole groups where it holds one: the steps of a group need not be at one distance.
+    """
+    end, left = float(steps[-1].mean()), array.steps - len(steps)
+    if left:
         half = len(steps) // 2
-        end += (count - len(steps)) * (end - float(steps[half].mean())) / (len(steps) - 1 - half)
+        back = half - half % array.of_group or half
+        end += left * (end - float(steps[-1 - back].mean())) / back
     return end
 
 
@@ -198,8 +205,7 @@ def _pixels(source: FeatureTensor, destination: FeatureTensor, array: _Array, po
     """Simulate the steps one by one, as far as pixels decide, those of the output too. followed: at most so many steps."""
     # Where a group asks for its pixels slowly enough, they are there before it begins, but for the first one.
     slow = 2 * array.queries * array.inner <= array.interval * array.of_group
-    count = min(array.steps, 2 * array.of_group if slow and port.timing is not None else followed)
-    count = min(count, followed)
+    count = min(array.steps, followed, 2 * array.of_group if slow else followed)
     steps, needed = list[list[int]](), list[list[int]]()
     for memory in port.ports(PHASES_OF_SHORT):
         reader = _Rings(source, array)
@@ -218,7 +224,7 @@ def _follow(
         last_row, surface = first + (pairs - 1) * array.inner, 0
         places = [out.base + h * out.line + w * PIXEL_BYTES for h, w in (divmod(pair + q, out.tokens) for q in range(pairs))]
         for k in range(array.of_group):
-            need = channel.beat(0, last_row + k // 2) if k < array.cache.beats else step
+            need = channel.beat(0, last_row + k // 2) if k < array.beats else step
             step = max(step + array.interval, need)
             if array.completes(k):
                 step = max(step, complete + array.queries)
@@ -246,7 +252,7 @@ def _token_bursts(f: FeatureTensor) -> Iterator[Burst]:
                 yield from ((at + s * f.surface, 1) for s in range(f.surfaces))
 
 
-def _steps(array: _Array, rates: PortRates, fifo: int, pixels: np.ndarray) -> float:
+def _steps(array: _Array, cache: Lines, rates: PortRates, fifo: int, pixels: np.ndarray) -> float:
     """Return the cycle of the last step. pixels: [n, phases], for the first n steps, as `_Pixels.needed`."""
     here = np.tile(pixels, SETS // PHASES_OF_SHORT)  # [n, SETS]
     refreshes = Refreshes(drawn_phases(array.ports, rates, SETS), rates)
@@ -256,7 +262,7 @@ def _steps(array: _Array, rates: PortRates, fifo: int, pixels: np.ndarray) -> fl
     step = np.full(SETS, -float(array.interval))
     complete = np.full(SETS, -float(array.queries))
     ready, taken, come = zero, [zero], [0]  # of each burst: the last beat at the port, beats up to it
-    for j, n in enumerate(array.cache.bursts(array.groups)):
+    for j, n in enumerate(cache.bursts(array.groups)):
         k = len(times)
         if k >= total:
             break
@@ -281,4 +287,4 @@ def _steps(array: _Array, rates: PortRates, fifo: int, pixels: np.ndarray) -> fl
             if array.queries > 1 and array.completes((k + i) % array.of_group):
                 step = complete = np.maximum(step, complete + array.queries)
             times.append(step)
-    return _end(np.array(times), array.steps)
+    return _end(np.array(times), array)

@@ -17,6 +17,7 @@ from functools import lru_cache
 from fleet.sdk import Device
 from fleet.sdk.dram import BEAT_BYTES
 from fleet.sdk.dram_port import IdealPort, TimedPort
+from fleet.sets.hbm0923.cycles.attention import BURST
 from fleet.sets.hbm0923.cycles.streams import Channel, StreamReader, flat_bursts, row_bursts, surface_bursts
 from fleet.sets.hbm0923.cycles.units import PHASES, PHASES_OF_SHORT, SHORT, Memory, UnitPort, answer, port_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
@@ -24,8 +25,6 @@ from fleet.sets.hbm0923.units.feature import FeatureTensor
 
 FOLLOWED = 2048
 """Pixels or beats that are simulated one by one."""
-BURST = 16
-"""Beats, of HBM and of DDR, that the copy requests at once, in aligned windows of this size."""
 PIXEL_TO_COMMIT = 25
 """Cycles besides dat2hbm's pixels, for K."""
 COPY_AROUND = 11

@@ -26,7 +26,7 @@ class ReplayRecord:
         command: runs it again.
         reasons: differences and broken rules, one line each.
         parts: of the page, of a difference from the functional model.
-        wave: its file, else why there is none ("" if nobody asked).
+        wave: path of the wave file, or the reason why there is none; "" without either.
     """
 
     verdict: str

@@ -246,8 +246,10 @@ class RtlBackend:
         return self._suffix or ""
 
     def hardware(self) -> Hardware:
-        """Return the running simulation with its memory, for replays, which set the state inside it: after a run in legs that of
-        another leg may stand there. Raises SimulationError if it has ended.
+        """Return the running simulation with its memory, for replays.
+
+        A replay sets the state inside the hardware first, because a run in legs leaves the state of another leg there. Raises
+        SimulationError if the simulation has ended.
         """
         if self._simulations is None:
             raise SimulationError("the simulation is not open", where=self.name)

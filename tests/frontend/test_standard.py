@@ -10,28 +10,7 @@ from helpers_corpus import Program, by_python, by_vm
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.interpreter import run
 
-PARSER = "import argparse\np = argparse.ArgumentParser(description='x')\n"
-EXCLUSIVE = f"""{PARSER}
-g = p.add_mutually_exclusive_group()
-g.add_argument("--fast", action="store_true")
-g.add_argument("--slow", action="store_true")
-h = p.add_mutually_exclusive_group()
-h.add_argument("--high", type=int, default=3)
-"""
 LINES = {
-    "argparse of exclusive groups": f"""{EXCLUSIVE}
-print(vars(p.parse_args([])), vars(p.parse_args(["--slow", "--high", "4"])))
-""",
-    "argparse": """
-import argparse
-p = argparse.ArgumentParser(description='x')
-p.add_argument('--n', type=int, default=5, help='count')
-p.add_argument('--lr', '-l', type=float, default='0.5')
-p.add_argument('--quiet', action='store_true')
-p.add_argument('--name', choices=['a', 'b'], default='a')
-args = p.parse_args()
-print(args.n, args.lr, args.quiet, args.name, vars(args), p.parse_args(['--n', '7', '--quiet']).n)
-""",
     "random": """
 import random
 random.seed(3)
@@ -432,14 +411,6 @@ class S:
     def f(self, x): return np.log(x)
 print(safe(np.array([0.0, 2.0])), S().f(np.array([0.0, 1.0])))
 """,
-    "argparse shows no help": """
-import argparse
-ap = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, epilog="x")
-g = ap.add_mutually_exclusive_group()
-g.add_argument("--fast", action="store_true")
-g.add_argument("--slow", action="store_true")
-print(ap.parse_args([]).fast)
-""",
     "a set in a list that is sorted": """
 words = "the cat sat on the mat".split()
 print(sorted(list(set(words))), sorted(tuple({w[0] for w in words}), reverse=True), len(list(set(words))), sorted(list("ba")))
@@ -580,7 +551,7 @@ def test_what_python_prints(tmp_path: Path, text: str) -> None:
     assert by_vm(given)[1] == expected
 
 
-@pytest.mark.parametrize("name", ["argparse", "random", "re", "copy", "testing", "texts", "iteration"])
+@pytest.mark.parametrize("name", ["random", "re", "copy", "testing", "texts", "iteration"])
 def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
     given = program(tmp_path, LINES[name])
     assert run(str(given.path), {}).printed == by_python(given)[1]
@@ -596,9 +567,6 @@ def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
         ("x = np.arange(200000.0)\nnp.divide.at(x, (x[:3] * 2).astype(int), 2.0)\nprint(x[:3])", "F404"),
         ("print(list(set('ab')))", "F507"),
         ("import types\nprint(types.SimpleNamespace(3))", "F208"),
-        (PARSER + "p.add_argument('file')\nprint(p.parse_args().file)", "F506"),
-        (PARSER + "g = p.add_mutually_exclusive_group(required=True)\ng.add_argument('-a')\nprint(p.parse_args().a)", "F506"),
-        (EXCLUSIVE + "print(p.parse_args(['--fast', '--slow']).fast)", "F506"),
         ("import re\nprint(re.findall(r'(a+)+b', 'aaa'))", "F607"),
         ("np.testing.assert_allclose(np.ones(2), [1, 2])", "F702"),
         ("print(np.loadtxt('data.csv'))", "F703"),

@@ -76,7 +76,7 @@ class Outcome:
         undriven: what the bench does not play.
         lockstep: what a functional model found, None where none was asked.
         smoke: whether quiet monitors are what the test is about.
-        folder: where results, images and the wave lie; wave: the file; no_wave: why there is none, where nobody declined it.
+        folder: where results, images and the wave lie; wave: the file; no_wave: why there is no wave, if nobody asked for none.
         simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
         seconds: wall time of the simulation.
         stopped: whether the design ended the simulation (an assertion of its own, $stop, $finish); no comparison goes on behind it.

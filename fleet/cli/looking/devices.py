@@ -107,7 +107,7 @@ def _print(listing: _Listing) -> None:
         click.echo(f"{s.name}: {s.title} ({f'RTL {s.rtl}' if s.rtl else 'no RTL'})")
         click.echo("  instructions  " + ", ".join(f"{i.name} {i.opcode:#04x}" for i in s.instructions))
         for d in s.devices:
-            own = f" (RTL estimated at {d.estimated_mhz:g} MHz)" if d.estimated_mhz else ""
+            own = f" (RTL: estimated {d.estimated_mhz:g} MHz at most)" if d.estimated_mhz else ""
             click.echo(f"  {d.name:<12}  description {d.description_hash[:16]}, {d.clock_mhz:g} MHz{own}, {_memory(d)}")
     for b in listing.broken:
         click.echo(f"{b.name}: BROKEN: {b.error}")

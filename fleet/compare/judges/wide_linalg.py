@@ -17,7 +17,7 @@ _MOST = 128
 
 
 def _eliminated(a: Array, b: Array) -> tuple[Array, np.longdouble]:
-    """The solution of one system and the determinant. a: [n, n]. b: [n, k]. Raises ComparisonFailure if it is singular."""
+    """The solution of one system and the determinant. a: [n, n]. b: [n, k]. A singular system: NaN, and 0."""
     a, b = a.copy(), b.copy()
     determinant = np.longdouble(1)
     for i in range(len(a)):
@@ -36,7 +36,7 @@ def _eliminated(a: Array, b: Array) -> tuple[Array, np.longdouble]:
 
 
 def _each(a: Array, compute: Callable[[tuple[int, ...]], Array]) -> Array:
-    """A result for every matrix of a batch."""
+    """Return the results of all matrices of a batch. Raises ComparisonFailure if they are not square, or larger than `_MOST`."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2] or a.shape[-1] > _MOST:
         what = f"a factorisation of {list(a.shape)} in longdouble is not supported: at most {_MOST} rows"
         raise ComparisonFailure(what, where="numpy.linalg")

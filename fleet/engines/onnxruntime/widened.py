@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
 
 
-def widen(model: Any, names: Collection[str]) -> dict[str, str]:
+def widen(model: ModelProto, names: Collection[str]) -> dict[str, str]:
     """Add, in place, a cast of each of these values that has a narrow type; returns value -> its cast, an output of the model.
 
     A cast gives what a program carries of the type: floats as float32, integers as int8 or uint8, all of them exact.
@@ -37,8 +40,8 @@ def widen(model: Any, names: Collection[str]) -> dict[str, str]:
     return found
 
 
-def _has_narrow(graph: Any, codes: Collection[int]) -> bool:
-    """Whether a narrow type is named anywhere: by a weight, an input, an output, or an attribute such as `to`."""
+def _has_narrow(graph: GraphProto, codes: Collection[int]) -> bool:
+    """Return whether a weight, an input, an output or an attribute such as `to` of a graph has a narrow type."""
     ports = (*graph.input, *graph.output, *graph.value_info)
     if any(w.data_type in codes for w in graph.initializer) or any(p.type.tensor_type.elem_type in codes for p in ports):
         return True

@@ -438,8 +438,8 @@ def _compile(design: Design, folder: Path, plan: _Planned, tell: Progress) -> bo
         _step([*command], folder, environment, design, lambda done: tell(0.1 + 0.9 * min(1.0, done / count), told))
 
     make_sharing(folder.parent / "objects", make, folder / "obj", environment, recipe.makes, run)
-    log = (folder / "build.log").read_text(encoding="utf-8", errors="replace")
-    if recipe.counts is not None and (missed := not_taken(log, recipe.counts)):
+    log = folder / "build.log"
+    if recipe.counts and (missed := not_taken(log.read_text(encoding="utf-8", errors="replace"), recipe.counts)):
         raise BuildError(
             f"the compiler did not take the profile of {len(missed)} files, {Path(missed[0]).name} first",
             where=top,

@@ -165,7 +165,7 @@ class Simulation:
 
     @property
     def running(self) -> bool:
-        """Whether the process is there to serve a job."""
+        """True while the process runs and takes jobs."""
         return not self._closed and self._process.poll() is None
 
     @property

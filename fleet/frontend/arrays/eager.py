@@ -212,7 +212,7 @@ class Eager(Domain[Evaluator]):
 
     @property
     def spent(self) -> str:
-        """Everything is computed at once."""
+        """Return "": everything is computed at once, without a limit."""
         return ""
 
     def elements_of(self, value: TracedArray) -> np.ndarray | None:

@@ -70,7 +70,7 @@ class KnownValues:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the limit is reached, behind which nothing more is known."""
+        """True once the limit of work is reached; from then on every value counts as unknown."""
         return self._work > _MAX_WORK or self._steps >= _MAX_STEPS
 
     def array(self, value: TracedArray) -> np.ndarray | None:

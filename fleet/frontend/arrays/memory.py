@@ -248,8 +248,6 @@ def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
 def _laid_in_c_order(root: TracedArray | None) -> bool:
     """Return whether an array that owns its memory certainly has C order."""
     made = None if root is None else root.made
-    if made is not None and len(shape_of(made.type)) < 2:
-        return True
     if made is None:
         return isinstance(root, Static)
     if isinstance(made.owner, Block):

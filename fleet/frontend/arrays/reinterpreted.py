@@ -23,7 +23,7 @@ _PLACE: Mapping[int, type] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64,
 
 
 def reinterprets(op: Operation | Block) -> str | None:
-    """Return how an operation shows its operand's bytes: "real", "imag" or "ndarray.view"; None for any other operation."""
+    """Return which view of its operand's bytes an operation is: "real", "imag" or "ndarray.view"; None if it is no such view."""
     if not isinstance(op, d.NumpyOp):
         return None
     call = LibraryCall.parse(op.call.data)
@@ -35,9 +35,9 @@ def reinterprets(op: Operation | Block) -> str | None:
 
 
 def places_shown(op: d.NumpyOp, places: np.ndarray) -> np.ndarray | None:
-    """The places of a view's elements, as a view of those of its base, whose memory stands for the base's.
+    """Return the places of a view's elements. places: those of its base, an array that lies in memory as the base does.
 
-    None if a place would have to be smaller or larger than a number can be.
+    The result is a view of `places` with the strides of NumPy's view. None if NumPy has no number of the size of such a place.
     """
     how = reinterprets(op)
     if how in PARTS:
@@ -52,7 +52,7 @@ def places_shown(op: d.NumpyOp, places: np.ndarray) -> np.ndarray | None:
 
 
 def written_back(ev: Evaluator, node: ast.AST, how: str, whole: TracedArray, new: TracedArray) -> TracedArray:
-    """The array `whole` once its view, by `how` of `reinterprets`, is `new`: every other bit stays what it is."""
+    """Return the array `whole` with the elements of its view `how` (see `reinterprets`) replaced by `new`."""
     if how == _BITS:
         return reshaped(ev, node, as_dtype(ev, node, new, whole.dtype), whole.shape)
     parts = [new if name == how else _numpy(ev, node, LibraryCall(name, (CallOperand(0),)), whole) for name in PARTS]

@@ -56,28 +56,11 @@ _UFUNC_REDUCTIONS = {
     "logical_or": "reduce_any",
 }  # fmt: skip
 
-_AT_OF_TWO = [
-    "add",
-    "subtract",
-    "multiply",
-    "maximum",
-    "minimum",
-    "divide",
-    "floor_divide",
-    "power",
-    "mod",
-    "fmax",
-    "fmin",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "left_shift",
-    "right_shift",
-]
-_AT_OF_ONE = ["negative", "absolute", "square", "sqrt", "invert", "logical_not"]
+_AT_OF_TWO = (
+    "add", "subtract", "multiply", "maximum", "minimum", "divide", "floor_divide", "power", "mod", "fmax", "fmin", "logical_and",
+    "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift",
+)  # fmt: skip
+_AT_OF_ONE = ("negative", "absolute", "square", "sqrt", "invert", "logical_not")
 """Ufuncs whose `at` is followed, of two operands and of one."""
 
 _SHARED: Mapping[str, Signature] = {

@@ -76,7 +76,7 @@ class Tracing(Emitting):
 
     @property
     def spent(self) -> str:
-        """Whether the limit of what is computed while the source is read is reached."""
+        """Advice for a value that is unknown because too much was computed while the source was read; "" below that limit."""
         what = "more than 2^25 elements are computed while the source is read, so only the run knows the rest"
         return f"{what}: decide by fewer of them" if self.values.exhausted else ""
 

@@ -110,7 +110,7 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
 
 
 def dtype_attribute(owner: np.dtype, name: str) -> Value:
-    """An attribute of a dtype whose value is none of Python's strings."""
+    """Return an attribute of a dtype that is not a string: shape, fields, alignment and others."""
     found: Any = getattr(owner, name)
     if name == "fields":
         fields = {} if found is None else {n: (f[0], NumberValue(f[1])) for n, f in found.items()}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from fleet.errors import SourceError
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import CallFrame, Lazy, ObjectInstance, SourceFunction, Value
+from fleet.frontend.reading.values import CallFrame, Class, Lazy, Library, ObjectInstance, SourceFunction, Value
+from fleet.frontend.reading.wording import words
 
 _KNOWN: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 """Function -> whether it gives a generator: asked at every call."""
@@ -184,3 +186,46 @@ def yield_(ev: Evaluator, node: ast.Yield | ast.YieldFrom) -> Value:
         inner = source.values if isinstance(source, Lazy) else None
         return inner.returned if isinstance(inner, Yielding) else None
     return generator.give(node, None if node.value is None else ev.expression(node.value))
+
+
+# ---- methods
+
+
+def _next(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Value:
+    return ev.call(node, Library("builtins.next"), [owner], {})
+
+
+def _throw(ev: Evaluator, node: ast.Call, owner: Lazy, args: list[Value]) -> Value:
+    """Raise an exception at the `yield` where the generator waits; what it gives next."""
+    value = ev.call(node, args[0], [], {}) if isinstance(args[0], Class) else args[0]
+    if not isinstance(value, ObjectInstance) or not exceptions.is_exception(ev, value.kind):
+        ev.fail("F408", node, f"{words(value)} is thrown", "throw an exception: ValueError(...)")
+    body = _body(ev, node, owner)
+    with ev.caught():
+        try:
+            exceptions.throw(ev, "F701", node, f"the source throws {value.kind.name} into a generator", value)
+        except exceptions.Thrown as thrown:
+            body.throw(thrown)
+    return body.send(node, None)
+
+
+def _body(ev: Evaluator, node: ast.Call, owner: Lazy) -> Yielding:
+    if not isinstance(owner.values, Yielding):
+        ev.fail("F206", node, f"{words(owner)} takes nothing that is sent", "send to generators of the file")
+    return owner.values
+
+
+def _send(ev: Evaluator, node: ast.Call, owner: Lazy, args: list[Value]) -> Value:
+    return _body(ev, node, owner).send(node, args[0])
+
+
+def _close(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Value:
+    _body(ev, node, owner).end()
+    return None
+
+
+_Method: TypeAlias = Callable[[Evaluator, ast.Call, Lazy, list[Value]], Value]
+METHODS: Mapping[str, tuple[_Method, int, int]] = {
+    "send": (_send, 1, 1), "throw": (_throw, 1, 1), "close": (_close, 0, 0), "__next__": (_next, 0, 0),
+}  # fmt: skip
+"""Method of a generator -> (what it does, fewest arguments, most)."""

@@ -43,18 +43,8 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
 }  # fmt: skip
 _MODULES = frozenset(
     {
-        *(
-            "numpy",
-            "math",
-            "numpy.typing",
-            "numpy.random",
-            "numpy.linalg",
-            "numpy.fft",
-            "numpy.emath",
-            "numpy.lib",
-            "numpy.lib.stride_tricks",
-        ),
-        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma", "numpy.rec", "numpy.polynomial", "os.path"),
+        *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
+        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma", "numpy.rec", "numpy.emath", "numpy.polynomial", "os.path"),
         *(f"numpy.polynomial.{n}" for n in ("polynomial", "legendre", "chebyshev", "hermite", "hermite_e", "laguerre")),
     }
 )

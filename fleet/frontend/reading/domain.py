@@ -79,7 +79,7 @@ class Domain(ABC, Generic[Ev]):
     @property
     @abstractmethod
     def spent(self) -> str:
-        """What to do where nothing more is computed while the source is read, because that has become too much; else ""."""
+        """Advice for a value that is unknown because too much was computed while the source was read; "" below that limit."""
 
     @abstractmethod
     def elements_of(self, value: TracedArray) -> np.ndarray | None:

@@ -98,7 +98,7 @@ def _function(name: str) -> Callable[..., Any]:
     return _viewed if name == "ndarray.view" else attrgetter(name)(np)
 
 
-def _viewed(a: Any, dtype: Any = None) -> Any:
+def _viewed(a: np.ndarray | np.generic, dtype: str | None = None) -> np.ndarray | np.generic:
     """`a.view(dtype)` of an array or a NumPy scalar, which has a method of its own."""
     return a.view() if dtype is None else a.view(dtype)
 

@@ -23,9 +23,9 @@ def build(folder: Path, package: Path) -> Path:
     return verilated([*arguments, "fp_pkg.sv", "fp_probe.sv", "fp_main.cpp"], folder, "Vfp_probe")
 
 
-def test_functions_equal_the_host(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """A million random pairs beside the grids; `--nightly` a hundred million."""
-    pairs = 100_000_000 if request.config.getoption("--nightly") else 1_000_000
+@pytest.mark.parametrize("pairs", [1_000_000, pytest.param(100_000_000, marks=pytest.mark.nightly)])
+def test_functions_equal_the_host(tmp_path: Path, pairs: int) -> None:
+    """So many random pairs beside the grids."""
     run = subprocess.run([build(tmp_path, PACKAGE), str(pairs), "3"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
     done, rest = run.stdout.split(" ", 1)

@@ -47,7 +47,7 @@ def profiled(recipe: BuildRecipe, folder: Path) -> BuildRecipe:
     """
     _check(recipe)
     flags = f"-fprofile-use={folder} -fprofile-partial-training -Wmissing-profile {_BASE}"
-    return replace(recipe, make=_more(recipe, flags), profile=folder.name, counts=folder)
+    return replace(recipe, make=_more(recipe, flags), counts=folder)
 
 
 def _check(recipe: BuildRecipe) -> None:

@@ -52,7 +52,7 @@ class BuildRecipe:
         verilator: options of Verilator.
         make: variables of make.
         compiler: its name and version. processor: hash of what native code is for; empty where it is for any.
-        profile: hash of the profile that it is compiled by; empty: by none. counts: its folder.
+        counts: the folder of the profile that it is compiled by, whose name is the profile's hash; None: by none.
     """
 
     mode: BuildMode
@@ -60,13 +60,17 @@ class BuildRecipe:
     make: tuple[str, ...]
     compiler: str
     processor: str = ""
-    profile: str = ""
     counts: Path | None = None
 
     @property
     def makes(self) -> str:
         """What decides, beside its flags, what the compiler makes of a source."""
         return f"{self.compiler} {self.processor}" if self.processor else self.compiler
+
+    @property
+    def profile(self) -> str:
+        """Hash of the profile; empty if there is none."""
+        return self.counts.name if self.counts else ""
 
     @property
     def state(self) -> list[str]:

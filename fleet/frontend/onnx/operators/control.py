@@ -83,7 +83,10 @@ def _loop(n: NodeCall) -> Sequence[NodeValue]:
 
 
 def _goes_on(n: NodeCall, condition: OnnxArray, asked: list[OnnxArray], words: str) -> tuple[bool, str]:
-    """Whether another round follows, for the given inputs, and what decides it; what data decide is added to `asked`, as it is."""
+    """Return whether another round follows for the given inputs, and the words for what decides it.
+
+    A condition that data decide is added to `asked`, negated if it ends the loop. Raises ModelError if it cannot be computed now.
+    """
     if condition.known is None and n.build.general:
         n.refuse("the number of its rounds is decided by data, and the sizes of the inputs are not known", "leave out --dynamic")
     going, found = n.build.decided(condition, "the number of its rounds is decided by data")
@@ -94,7 +97,7 @@ def _goes_on(n: NodeCall, condition: OnnxArray, asked: list[OnnxArray], words: s
 
 
 def _ends_alike(n: NodeCall, asked: Sequence[OnnxArray], turns: int, words: str) -> None:
-    """Ends a run of other inputs that would take another number of rounds."""
+    """Emit a check that stops a run whose inputs would take another number of rounds."""
     n.build.say(f"{turns} rounds for the given inputs ({words}); a run of another number of them ends here")
     n.build.chose(turns)
     n.build.holds(

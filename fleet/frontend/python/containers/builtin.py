@@ -400,39 +400,6 @@ def _moved(_ev: Evaluator, _node: ast.Call, _owner: Lazy, _args: list[Value], _k
     return None
 
 
-def _next(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Value:
-    return ev.call(node, Library("builtins.next"), [owner], {})
-
-
-def _throw(ev: Evaluator, node: ast.Call, owner: Lazy, args: list[Value]) -> Value:
-    """Raise an exception at the `yield` where the generator waits; what it gives next."""
-    value = ev.call(node, args[0], [], {}) if isinstance(args[0], Class) else args[0]
-    if not isinstance(value, ObjectInstance) or not exceptions.is_exception(ev, value.kind):
-        ev.fail("F408", node, f"{words(value)} is thrown", "throw an exception: ValueError(...)")
-    body = _body(ev, node, owner)
-    with ev.caught():
-        try:
-            exceptions.throw(ev, "F701", node, f"the source throws {value.kind.name} into a generator", value)
-        except exceptions.Thrown as thrown:
-            body.throw(thrown)
-    return body.send(node, None)
-
-
-def _body(ev: Evaluator, node: ast.Call, owner: Lazy) -> generators.Yielding:
-    if not isinstance(owner.values, generators.Yielding):
-        ev.fail("F206", node, f"{words(owner)} takes nothing that is sent", "send to generators of the file")
-    return owner.values
-
-
-def _send(ev: Evaluator, node: ast.Call, owner: Lazy, args: list[Value]) -> Value:
-    return _body(ev, node, owner).send(node, args[0])
-
-
-def _close(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Value:
-    _body(ev, node, owner).end()
-    return None
-
-
 def _indices(ev: Evaluator, node: ast.Call, owner: Slice, args: list[Value]) -> Value:
     return tuple(map(NumberValue, owner.plain.indices(ev.integer(node, args[0], "a length"))))
 
@@ -480,7 +447,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "bytes": {**texts.BYTES, **_INDEXED},
     "StringIO": texts.STRINGIO,
     "numbervalue": texts.NUMBER,
-    "lazy": {"send": (_send, 1, 1), "throw": (_throw, 1, 1), "close": (_close, 0, 0), "__next__": (_next, 0, 0)},
+    "lazy": generators.METHODS,
     "tqdm": dict.fromkeys(_BAR.split(), (_moved, 0, 2)),
 }
 """Type name -> method name -> (what it does, fewest arguments, most)."""

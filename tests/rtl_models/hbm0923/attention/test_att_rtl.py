@@ -28,6 +28,17 @@ def test_products(device: Device, memory: str) -> None:
     bench.play(memory)
 
 
+@pytest.mark.parametrize("memory", ["ideal", "stall:13"])
+def test_most_queries_at_once(memory: str) -> None:
+    """Eight pairs a group: heads whose last group has one, some and all of them, and rows as short as they get."""
+    bench = Bench(Device(ports=16, max_token=512, queries=8), np.random.default_rng(8))
+    for mode in (TRP, F2W):
+        for ratio, tokens in ((8, 1), (9, 1), (5, 3), (1, 8)):
+            for total in (1, 16, 33, 200):
+                bench.mvm(mode, 64, total, tokens, 2, ratio)
+    bench.play(memory)
+
+
 @DEVICES
 @pytest.mark.parametrize("memory", MEMORIES)
 def test_store(device: Device, memory: str) -> None:

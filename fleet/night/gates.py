@@ -124,7 +124,7 @@ def _settled(move: Move, record: NightRecord, before: Before | None, entry: Acce
     if before is not None and record.content and record.content == before.content and entry is None:
         said = f"{move.said}; the content is equal: what moved it is in no hash"
         return replace(move, state="unexplained", said=said)
-    if move.figure.startswith("cycles ") and record.held and entry is None and before is not None and not math.isnan(move.after):
+    if move.figure.startswith("cycles ") and record.held and not math.isnan(move.after) and (before or entry):
         return replace(move, state="accepted", said=f"by the case's norms: {record.held}")
     return move
 
@@ -158,9 +158,10 @@ def _totals(figures: Mapping[str, float], kind: str) -> Iterable[tuple[str, floa
 def exact_cycles(record: NightRecord) -> Mapping[str, float]:
     """Return figure -> cycles, of those that are the same in each run of this content: what can be accepted without a night before.
 
-    Empty for a run that failed, and for memories that answer when they please.
+    Empty for a run that failed, for one whose norms hold its cycles, and for memories that answer when they please.
     """
-    return {} if record.failed or record.not_run or record.memory not in _EXACT else dict(_totals(record.figures, "cycles"))
+    open_ = not (record.failed or record.not_run or record.held)
+    return {} if not open_ or record.memory not in _EXACT else dict(_totals(record.figures, "cycles"))
 
 
 def _cycles(record: NightRecord, before: Before | None, accepted: Mapping[str, Accepted]) -> Iterable[Move]:

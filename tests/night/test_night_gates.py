@@ -15,7 +15,7 @@ from fleet.core.exemption import Exemption
 from fleet.errors import FleetError, ModelError
 from fleet.night.baselines import Accepted, accept, load_baselines
 from fleet.night.collect import collect
-from fleet.night.gates import Before, judge
+from fleet.night.gates import Before, exact_cycles, judge
 from fleet.night.phases import LOSS, compare_means
 from fleet.regress.night_records import Classes, NightRecord
 
@@ -86,6 +86,26 @@ def test_norms_of_a_case_are_an_acceptance(tmp_path: Path) -> None:
     judged(tmp_path, 0, memories(0))
     rows = [replace(r, held="the memory answers later") for r in memories(1, 3495.0)]
     assert [m.state for m in judged(tmp_path, 1, rows).moves] == ["accepted"]
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_norms_go_before_a_figure_that_was_accepted_earlier(tmp_path: Path, fresh: bool) -> None:
+    """Two files hold the cycles of a case then, and the one that its run was held to is right."""
+    if not fresh:
+        judged(tmp_path, 0, memories(0))
+    accept(
+        tmp_path / "baselines.toml",
+        [Accepted("digits[small-fixed-0]", "cycles rtl", 1500.0, 1400.0, night_id(0), Exemption("ada", "the first night"))],
+    )
+    rows = [replace(r, held="the memory answers later") for r in memories(1, 3495.0)]
+    found = judged(tmp_path, 1, rows)
+    assert (found.exit_code, [m.state for m in found.moves]) == (0, ["accepted"])
+
+
+def test_cycles_that_norms_hold_are_not_accepted_a_second_time() -> None:
+    fixed = next(r for r in memories(0) if r.memory == "fixed")
+    assert exact_cycles(fixed) == {"cycles rtl": 1500.0}
+    assert exact_cycles(replace(fixed, held="the memory answers later")) == {}
 
 
 def before(record: NightRecord) -> Before:

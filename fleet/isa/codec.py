@@ -64,22 +64,31 @@ def words_of(description: Description, call: Call, *, strict: bool = True) -> li
     """Values of the unit's registers in write order; see `register_writes`."""
     word, unit = _lookup(description, call.instruction)
     registers = description.words(word.name)
-    names = [r.name for r in registers]
+    fields = call.fields
+    if len(fields) != len(registers) or any(r.name not in fields for r in registers):
+        _check_names(description, word, unit, call)
+    values = [fields[r.name] for r in registers]
+    for r, value in zip(registers, values, strict=True):
+        # Most values are plain numbers of registers without restrictions: nothing is left to check.
+        if type(value) is not int or value < 0 or value & ~r.mask or (strict and r.restricted):
+            _check_value(call.instruction, r, value, strict)
+    start = call.fields[unit.start.name]
+    if not word.accepts(start):
+        optional = f" (bits {word.start_optional:#x} may be added)" if word.start_optional else ""
+        raise CodecError(f"{unit.start.name} is {start:#x}, expected {word.start:#x}{optional}", where=call.instruction)
+    return values
+
+
+def _check_names(d: Description, word: InstructionWord, unit: Unit, call: Call) -> None:
+    names = [r.name for r in d.words(word.name)]
     missing = [n for n in names if n not in call.fields]
-    known = {*names, *(r.name for r in description.state_registers)}
+    known = {*names, *(r.name for r in d.state_registers)}
     unknown = [n for n in call.fields if n not in known]
     if missing or unknown:
         parts = [f"missing {', '.join(missing)}"] if missing else []
         parts += [f"unknown {', '.join(unknown)}"] if unknown else []
         owner = f"unit '{unit.name}'" if word.view is None else f"instruction '{word.name}'"
         raise CodecError(f"fields: {'; '.join(parts)}", where=call.instruction, hint=f"{owner} has {', '.join(names)}")
-    for r in registers:
-        _check_value(call.instruction, r, call.fields[r.name], strict)
-    start = call.fields[unit.start.name]
-    if not word.accepts(start):
-        optional = f" (bits {word.start_optional:#x} may be added)" if word.start_optional else ""
-        raise CodecError(f"{unit.start.name} is {start:#x}, expected {word.start:#x}{optional}", where=call.instruction)
-    return [call.fields[n] for n in names]
 
 
 def decode_writes(instruction_set: InstructionSet | Description, writes: Sequence[tuple[int, int]]) -> Call:
@@ -164,7 +173,7 @@ def _check_value(instruction: str, r: Register, value: int, strict: bool) -> Non
         raise CodecError(f"{value:#x} sets bits that no field has (fields cover {r.mask:#x})", where=where)
     if not strict:
         return
-    for f in r.fields:
+    for f in r.restricted:
         v = f.get(value)
         place = where if len(r.fields) == 1 else f"{where}.{f.name}"
         if f.allowed is not None and v not in f.allowed:

@@ -106,7 +106,7 @@ class Field:
         """Width in bits."""
         return self.high - self.low + 1
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The field's bits, in place."""
         return ((1 << self.width) - 1) << self.low
@@ -145,6 +145,11 @@ class Register:
     def mask(self) -> int:
         """All bits that fields cover."""
         return sum(f.mask for f in self.fields)
+
+    @cached_property
+    def restricted(self) -> tuple[Field, ...]:
+        """The fields that do not take every value that fits."""
+        return tuple(f for f in self.fields if f.allowed is not None or f.align != 1)
 
     @property
     def reset(self) -> int:

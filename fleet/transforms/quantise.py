@@ -67,9 +67,16 @@ class Quantised:
 
     def values(self, dtype: npt.DTypeLike) -> np.ndarray:
         """Return code * scale; exact in float32 and float64."""
-        scales = np.repeat(self.scales.astype(np.float64), self.group, axis=0)[: self.codes.shape[0]]
-        # + 0.0: a zero code times a negative scale would be -0.
-        return (self.codes * scales + 0.0).astype(dtype)
+        inputs, outputs = self.codes.shape
+        found = np.empty((inputs, outputs), np.float32)  # 8 bits of a code and 11 of a scale: exact
+        whole = inputs // self.group * self.group
+        for first, end, group in ((0, whole, self.group), (whole, inputs, inputs - whole)):
+            if first < end:
+                scales = self.scales[first // self.group : -(-end // self.group), None].astype(np.float32)
+                shape = (-1, group, outputs)
+                np.multiply(self.codes[first:end].reshape(shape), scales, out=found[first:end].reshape(shape))
+        found += 0.0  # a zero code times a negative scale would be -0.
+        return found.astype(dtype, copy=False)
 
 
 def quantise(

@@ -40,6 +40,7 @@ from fleet.cosim.running import EngineOutcome, failed, run_engine
 from fleet.cosim.what_ran import EngineRun, RunIdentity
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace
+from fleet.engines.write_log import WriteLog
 from fleet.errors import ExitCode, FleetError
 from fleet.ir.program import Program
 from fleet.transforms.simplify.infer_shapes import bound
@@ -102,6 +103,7 @@ class _Run:
         self.reasons: list[str] = []
         self.stream: CompiledStream | None = None
         self.session: ComparisonSession | None = None
+        self.written = WriteLog() if options.rtl_jobs > 1 and "rtl" in asked else None
 
     def run(self) -> CosimResult:
         """Run golden, source engines, rounded golden, functional model and the rest, with comparisons in between."""
@@ -194,6 +196,7 @@ class _Run:
             rtl_jobs=self.options.rtl_jobs,
             rtl_sample=self.options.rtl_sample,
             rtl_build=self.options.rtl_build,
+            written=self.written,
         )
         if self.session is not None and self.known[kind].target == "accel":
             self.session.options = run_options

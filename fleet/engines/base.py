@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from fleet.engines.trace import Commit, Trace
+from fleet.engines.write_log import WriteLog
 from fleet.ir.lowering_options import USUAL, LoweringOptions
 from fleet.ir.program import Program
 
@@ -39,6 +40,7 @@ class RunOptions:
             commit that differs from the functional model's.
         rtl_sample: `rtl` runs a sample of the instructions (`fleet.engines.legs.sample.sample_choice`), drawn by `seed`; "": all.
             Its commits are then those of the sample, without clocks, and nothing else in its trace comes from hardware.
+        written: where `iss` keeps its writes for `rtl` in legs, which then need not compute them again; None: nowhere.
         rtl_build: mode of the simulation's build, "checked", "fast" or "edit"; "": what `FLEET_RTL_BUILD` says.
     """
 
@@ -53,6 +55,7 @@ class RunOptions:
     expected: Sequence[Commit] = ()
     rtl_jobs: int = 1
     rtl_sample: str = ""
+    written: WriteLog | None = None
     rtl_build: str = ""
 
 

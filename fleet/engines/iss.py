@@ -20,7 +20,7 @@ from fleet.ir.program import Program
 from fleet.isa.codec_binary import decode_binary
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
-from fleet.sdk import Call, Device, InstructionSet, Memory
+from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
 _PROGRESS_S = 0.5
 
@@ -63,8 +63,16 @@ class IssBackend:
         calls = fetched(instruction_set, memory, calls, binaries)
         commits: list[Commit] = []
         said, later = time.monotonic(), deque(snapshots)
-        for commit in execute_calls(instruction_set, device, memory, calls, first_seq):
+        wrote: Sequence[Write] = ()
+
+        def watch(_seq: int, _call: Call, writes: Sequence[Write]) -> None:
+            nonlocal wrote
+            wrote = writes
+
+        for call, commit in zip(calls, execute_calls(instruction_set, device, memory, calls, first_seq, watch=watch), strict=True):
             commits.append(commit)
+            if options.written is not None:
+                options.written.keep(call, commit, wrote)
             while later and later[0].seq == commit.seq:
                 later.popleft().take(memory)
             if options.progress is not None and time.monotonic() - said > _PROGRESS_S:

@@ -207,7 +207,7 @@ class RtlBackend:
         request = LegRequest(
             self._set, self._device, self._memory, fetched(self._set, self._memory, calls, binaries), first_seq, self._inside,
             self._folder / f"legs_{self._jobs}", self._options.rtl_jobs, binaries=binaries, parameters=self._parameters(),
-            expected=wanted, model=self._model, timing=self._timing, snapshots=snapshots,
+            expected=wanted, written=self._options.written, model=self._model, timing=self._timing, snapshots=snapshots,
             shortest=self._shortest,
         )  # fmt: skip
         cost = sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)

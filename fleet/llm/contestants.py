@@ -19,6 +19,7 @@ from fleet.cosim.device_figures import figures_of
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
 from fleet.cosim.run_request import RunRequest
 from fleet.engines.base import RunOptions
+from fleet.engines.write_log import WriteLog
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
 from fleet.ir.accel.walk import constants
@@ -319,6 +320,7 @@ class _Opened:
         self.model = build_model(weights.config, weights, plan)
         golden = GraphWeights(label=weights.digest)
         self.sessions: list[GenerationSession] = []
+        self.written = WriteLog() if request.rtl_jobs > 1 and "rtl" in request.engines else None
 
         def add(session: GenerationSession) -> None:
             self.sessions.append(stack.enter_context(session))
@@ -347,7 +349,9 @@ class _Opened:
 
     def _device(self, name: str, request: GenerateRequest, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
-        options = RunOptions(memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs, rtl_sample=request.rtl_sample)
+        options = RunOptions(
+            memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs, rtl_sample=request.rtl_sample, written=self.written
+        )
         return DeviceSession(
             self.compiled.model, embedding, self.compiled.module, device_backend(name), folder / name, options,
             self.compiled.images, inside=name == "iss", head=self.compiled.head,

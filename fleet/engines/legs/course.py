@@ -10,6 +10,7 @@ import numpy as np
 from fleet.engines.execute import execute_calls
 from fleet.engines.legs.pages import Pages, Stray, WrittenPages, strays
 from fleet.engines.rtl_sim.expected import ExpectedCommit
+from fleet.engines.write_log import WriteLog
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import registers_in, resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet, Write
@@ -42,13 +43,17 @@ class Course:
     """
 
     def __init__(
-        self, instruction_set: InstructionSet, device: Device, base: MappedMemory, calls: Sequence[Call], *, refusals: bool
+        self, instruction_set: InstructionSet, device: Device, base: MappedMemory, calls: Sequence[Call], *, refusals: bool,
+        written: WriteLog | None = None, first_seq: int = 0,
     ) -> None:  # fmt: skip
         """Start before the first call, on the current `base`, which must not change meanwhile.
 
-        refusals: an illegal call commits with its cause; else it raises DeviceError.
+        refusals: an illegal call commits with its cause; else it raises DeviceError. written: calls that the model has executed,
+        numbered from `first_seq` on; the others are executed here. A wrong state cannot agree by it: each leg's commits and end
+        are compared with the model's.
         """
         self._set, self._device, self._base, self._calls, self._refusals = instruction_set, device, base, calls, refusals
+        self._written, self._first_seq = written, first_seq
         self.memory = base.apart()
         self.expected: list[ExpectedCommit] = []
         self._touched = WrittenPages(self.memory)
@@ -115,7 +120,14 @@ class Course:
         def watch(_seq: int, _call: Call, writes: Sequence[Write]) -> None:
             touched.mark(writes)
 
-        (c,) = execute_calls(
-            self._set, self._device, memory, [call], seq, commit_refused=self._refusals, watch=watch
-        )  # fmt: skip
+        logged = None if self._written is None else self._written.take(self._first_seq + seq, call)
+        if logged is not None:
+            c = logged.commit
+            for w in logged.writes:
+                w.put(memory)
+            touched.mark(logged.writes)
+        else:
+            (c,) = execute_calls(
+                self._set, self._device, memory, [call], seq, commit_refused=self._refusals, watch=watch
+            )  # fmt: skip
         commits.append(ExpectedCommit(c.digest, c.bytes_written, c.result, c.error))

@@ -24,6 +24,7 @@ from fleet.engines.rtl_sim.process import LostSimulationError, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import JobOfLeg, Segment
 from fleet.engines.trace import Commit
+from fleet.engines.write_log import WriteLog
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec_binary import BLOCK, TASKS
 from fleet.isa.issue import Binary
@@ -41,7 +42,8 @@ class LegRequest:
 
     memory: before the first instruction; at the end, after the run. refusals, binaries, together, parameters, model, timing,
     snapshots: as `Segment` and `Segment.job` take them. inside: the settable state inside the hardware.
-    expected: commits of the calls; empty: those of the functional model on this memory. jobs: how many legs run at a time.
+    expected: commits of the calls; empty: those of the functional model on this memory. written: writes of the same calls, so far
+    as they are known. jobs: how many legs run at a time.
     shortest: cycles of a leg.
     """
 
@@ -58,6 +60,7 @@ class LegRequest:
     parameters: Mapping[int, int] = field(default_factory=dict[int, int])
     refusals: bool = False
     expected: Sequence[ExpectedCommit] = ()
+    written: WriteLog | None = None
     model: str = "ideal"
     timing: Mapping[str, str] = field(default_factory=dict[str, str])
     snapshots: Sequence[Snapshot] = ()
@@ -209,7 +212,10 @@ class _LegRun:
         self.costs = [_cost(request, c) for c in _resolved(request)]
         jobs = request.jobs if request.inside.whole(request.device) else 1
         self.legs = tuple(legs or ()) or plan_legs(self.costs, jobs, *_places(request), shortest=request.shortest)
-        self.course = Course(request.instruction_set, request.device, request.memory, request.calls, refusals=request.refusals)
+        self.course = Course(
+            request.instruction_set, request.device, request.memory, request.calls, refusals=request.refusals,
+            written=request.written, first_seq=request.first_seq,
+        )  # fmt: skip
         self.done: queue.SimpleQueue[tuple[int, _Ran | BaseException]] = queue.SimpleQueue()
         self.cycles = [0] * len(self.legs)
         self.last = len(self.legs) - 1

@@ -42,6 +42,7 @@ from fleet.ir.program import Program
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.isa.reading.cache import load
+from fleet.isa.registry import description_hash
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.dram import timing_keys
 
@@ -123,6 +124,7 @@ class RtlBackend:
         """
         self.close()
         self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
+        self._described = description_hash(instruction_set, device)
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
         self._jobs, self._base, self._counters, self._used, self._evidence = 0, 0, {}, {}, []
@@ -175,7 +177,9 @@ class RtlBackend:
         tell = self._options.progress
         if self._options.rtl_jobs > 1 or self._options.rtl_sample:
             return self._in_legs(self._simulations, calls, first_seq, binaries, snapshots, wanted, tell)
-        segment = Segment(self._set, self._device, calls, first_seq, binaries=binaries, parameters=self._parameters())
+        segment = Segment(
+            self._set, self._device, calls, first_seq, binaries=binaries, parameters=self._parameters(), described=self._described
+        )
         waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
         job = segment.job(
             self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing,
@@ -207,8 +211,8 @@ class RtlBackend:
         request = LegRequest(
             self._set, self._device, self._memory, fetched(self._set, self._memory, calls, binaries), first_seq, self._inside,
             self._folder / f"legs_{self._jobs}", self._options.rtl_jobs, binaries=binaries, parameters=self._parameters(),
-            expected=wanted, written=self._options.written, model=self._model, timing=self._timing, snapshots=snapshots,
-            shortest=self._shortest,
+            expected=wanted, written=self._options.written, described=self._described, model=self._model, timing=self._timing,
+            snapshots=snapshots, shortest=self._shortest,
         )  # fmt: skip
         cost = sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
         if self._options.rtl_sample:

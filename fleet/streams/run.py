@@ -35,7 +35,7 @@ from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError
-from fleet.isa.registry import find_device
+from fleet.isa.registry import description_hash, find_device
 from fleet.isa.resolved import begun_state
 from fleet.sdk import Call, Write
 from fleet.streams.binaries import BinaryPlan, binaries
@@ -93,6 +93,7 @@ class StreamRunner:
         """Called with what the functional model writes, see `execute`."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
+        self._described = description_hash(self.set, self.device)
         design = design or design_of(self.set, self.device)
         self.executable = executable or build(design, flavour)
         self._inside = KeptState(design.keepers, variables(self.executable), self.folder)
@@ -195,7 +196,7 @@ class StreamRunner:
         with self._phase("script"):
             segment = Segment(
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
-                parameters=case.parameters, held=held, before=begun_state(self.device, case.blocks),
+                parameters=case.parameters, held=held, before=begun_state(self.device, case.blocks), described=self._described,
             )  # fmt: skip
             model = self._model(setting, case.seed)
             arrays = self._inside.put(self.found.memory, case.blocks)
@@ -222,7 +223,7 @@ class StreamRunner:
         request = LegRequest(
             self.set, self.device, self.found.memory, case.calls, 0, self._inside, self.folder / "legs", self.rtl_jobs,
             binaries=plan.binaries, together=plan.together, parameters=case.parameters, refusals=True,
-            expected=expected_of(expected), model=model, timing=timing, shortest=self._shortest_leg,
+            expected=expected_of(expected), described=self._described, model=model, timing=timing, shortest=self._shortest_leg,
         )  # fmt: skip
         self.ran = None
         try:
@@ -243,7 +244,7 @@ class StreamRunner:
         """
         self.found.fill(case.blocks)
         before = begun_state(self.device, case.blocks)
-        segment = Segment(self.set, self.device, case.calls, parameters=case.parameters, before=before)
+        segment = Segment(self.set, self.device, case.calls, parameters=case.parameters, before=before, described=self._described)
         found: list[int] = []
         for setting in settings:
             arrays = self._inside.put(self.found.memory, case.blocks)

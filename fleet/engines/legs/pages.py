@@ -89,8 +89,8 @@ def save_overlay(path: Path, memory: MappedMemory, pages: Pages) -> None:
             runs = np.split(np.arange(numbers.size), np.flatnonzero(np.diff(numbers) != 1) + 1)
             for run in runs:
                 offset, size = int(numbers[run[0]]) * data.shape[1], run.size * data.shape[1]
-                np.array([(space_number(memory.device, space, bank), offset, size)], _HEADER).tofile(f)
-                data[run].tofile(f)
+                f.write(np.array([(space_number(memory.device, space, bank), offset, size)], _HEADER).tobytes())
+                f.write(data[run[0] : run[-1] + 1].tobytes())
 
 
 def load_overlay(path: Path, memory: MappedMemory) -> Pages:
@@ -153,6 +153,8 @@ def strays(base: MappedMemory, start: Pages, written: WrittenPages, end: Pages, 
         _, here, there = np.intersect1d(numbers, mine, assume_unique=True, return_indices=True)
         if there.size:
             got[here] = found.parts[key][1][there]
+        if np.array_equal(wanted, got):
+            continue
         rows, columns = np.nonzero(wanted != got)
         offsets = numbers[rows] * wanted.shape[1] + columns
         result += (

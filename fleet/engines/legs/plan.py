@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
 from itertools import accumulate, pairwise
@@ -21,6 +22,8 @@ _NEAR = 0.3
 """Share of a leg by which a cut may move to a position that repeats less."""
 _REPEATED = 0.08
 """Maximum share of a run that may be repeated."""
+_BEGIN = 1 / 16
+"""Share of the shortest leg that could be simulated in the time that it takes to prepare a leg and to compare what it left."""
 _UNSURE = 0.1
 """Share by which a leg may take longer than its instructions' own estimates."""
 
@@ -68,25 +71,52 @@ def plan_legs(
     def repeated(own: int) -> int:
         return total[own] - total[first(own)]
 
-    def plan(count: int) -> tuple[Leg, ...]:
-        cuts: set[int] = set()
+    def legs(cuts: Sequence[int]) -> tuple[Leg, ...]:
+        return tuple(Leg(first(own) if own else 0, own, end) for own, end in pairwise((0, *cuts, len(costs))))
+
+    def time(cuts: Sequence[int]) -> tuple[float, int]:
+        """Return when the legs end and how many there are, the first infinite if they repeat too much."""
+        much = sum(map(repeated, cuts)) > _REPEATED * total[-1]
+        return math.inf if much else _ends([total[g.end] - total[g.first] + _BEGIN * shortest for g in legs(cuts)], jobs), len(cuts)
+
+    def even(count: int) -> list[int]:
+        found: set[int] = set()
         each = total[-1] / count
         for n in range(1, count):
             near = [p for p in ends if abs(total[p] - each * n) <= _NEAR * each]
             if near:
-                cuts.add(min(near, key=lambda p: (repeated(p), abs(total[p] - each * n))))
-        borders = [0, *sorted(cuts), len(costs)]
-        return tuple(Leg(first(own) if own else 0, own, end) for own, end in pairwise(borders))
+                found.add(min(near, key=lambda p: (repeated(p), abs(total[p] - each * n))))
+        return sorted(found)
 
-    whole = (Leg(0, 0, len(costs)),)
+    # Cuts that repeat no more than they must; with the even ones, from which the search starts.
     most = min(_EACH * jobs, total[-1] // max(1, shortest)) if jobs > 1 else 1
-    plans = [whole, *(p for p in map(plan, range(2, most + 1)) if sum(repeated(g.own) for g in p[1:]) <= _REPEATED * total[-1])]
-    return min(plans, key=lambda p: (_ends([total[g.end] - total[g.first] for g in p], jobs), len(p)))
+    plans = [even(count) for count in range(2, most + 1)]
+    able = {warmed(total, p) for p in can_start if warmed(total, p) < len(costs)} & set(ends)
+    near = sorted(able.union(*plans))
+    best = min([[], *(_moved(plan, near, time) for plan in plans)], key=time)
+    return legs(best)
 
 
-def _ends(costs: Sequence[int], jobs: int) -> float:
+def _moved(cuts: list[int], able: Sequence[int], time: Callable[[Sequence[int]], tuple[float, int]]) -> list[int]:
+    """Move one cut after the other to another place in `able`, as long as the legs end earlier."""
+    best = time(cuts)
+    moved = True
+    while moved:
+        moved = False
+        for n in range(len(cuts)):
+            low, high = cuts[n - 1] if n else 0, cuts[n + 1] if n + 1 < len(cuts) else able[-1] + 1
+            at = bisect_left(able, cuts[n])
+            steps = (s << k for k in range(len(able).bit_length()) for s in (-1, 1))
+            for p in [able[at + s] for s in steps if 0 <= at + s < len(able) and low < able[at + s] < high]:
+                other = [*cuts[:n], p, *cuts[n + 1 :]]
+                if (found := time(other)) < best:
+                    cuts, best, moved = other, found, True
+    return cuts
+
+
+def _ends(costs: Sequence[float], jobs: int) -> float:
     """Return when the last leg ends if each free process takes the next one and the costliest takes longer than estimated."""
-    free = [0] * jobs
+    free = [0.0] * jobs
     for cost in costs:
         heapreplace(free, free[0] + cost)
     return max(free) + _UNSURE * max(costs)

@@ -40,8 +40,8 @@ _LOOK = 0.5
 class LegRequest:
     """A run of instructions to be cut.
 
-    memory: before the first instruction; at the end, after the run. refusals, binaries, together, parameters, model, timing,
-    snapshots: as `Segment` and `Segment.job` take them. inside: the settable state inside the hardware.
+    memory: before the first instruction; at the end, after the run. refusals, binaries, together, parameters, described, model,
+    timing, snapshots: as `Segment` and `Segment.job` take them. inside: the settable state inside the hardware.
     expected: commits of the calls; empty: those of the functional model on this memory. written: writes of the same calls, so far
     as they are known. jobs: how many legs run at a time.
     shortest: cycles of a leg.
@@ -61,6 +61,7 @@ class LegRequest:
     refusals: bool = False
     expected: Sequence[ExpectedCommit] = ()
     written: WriteLog | None = None
+    described: str = ""
     model: str = "ideal"
     timing: Mapping[str, str] = field(default_factory=dict[str, str])
     snapshots: Sequence[Snapshot] = ()
@@ -91,7 +92,6 @@ class _Begun:
     number: int
     leg: Leg
     start: CourseState
-    end: CourseState
     segment: Segment
     expected: tuple[ExpectedCommit, ...]
     arrays: Files | None
@@ -221,6 +221,9 @@ class _LegRun:
         self.last = len(self.legs) - 1
         """Number of the earliest leg that failed or diverged: later ones do not count."""
         self.begun: list[_Begun] = []
+        self.ends: dict[int, CourseState] = {}
+        self.early: list[tuple[int, _Ran | BaseException]] = []
+        """Results of legs that ended before the model was at their ends."""
         self.ran: dict[int, _Ran] = {}
         self.found: dict[int, Pages] = {}
         self.failed: dict[int, BaseException] = {}
@@ -248,13 +251,10 @@ class _LegRun:
             for leg in self._starts():
                 self.begun.append(leg)
                 threads.submit(self._work, leg)
-                while not self.done.empty():
-                    self._take(*self.done.get())
-                if leg.number >= self.last:
-                    break
             while not all(n in self.found or n in self.failed for n in range(self.last + 1)):
                 try:
-                    self._take(*self.done.get(timeout=_LOOK))
+                    self.early.append(self.done.get(timeout=_LOOK))
+                    self._settle()
                 except queue.Empty:
                     if self.progress is not None:
                         self.progress(sum(self.cycles))
@@ -266,6 +266,15 @@ class _LegRun:
             self._stop_behind(-1)
             threads.shutdown(wait=True, cancel_futures=True)
             self.last = last
+
+    def _settle(self) -> None:
+        """Take the results of legs at whose ends the model is."""
+        while not self.done.empty():
+            self.early.append(self.done.get())
+        ready = [e for e in self.early if e[0] in self.ends]
+        self.early = [e for e in self.early if e[0] not in self.ends]
+        for one in ready:
+            self._take(*one)
 
     def _take(self, number: int, outcome: _Ran | BaseException) -> None:
         """Compare the result of a leg; the earliest that fails or diverges ends the later ones."""
@@ -288,18 +297,27 @@ class _LegRun:
     # The model's course
 
     def _starts(self) -> Iterator[_Begun]:
-        """Take the model to each leg's start and end, in order; a leg can run as soon as its end is known."""
-        begun: dict[int, tuple[CourseState, Files | None, JobOfLeg, Mapping[str, int]]] = {}
+        """Take the model to each leg's start and end, in order.
+
+        A leg can run as soon as its start is known, and its commits: those of the run, or the model's at the leg's end.
+        """
+        waiting: dict[int, _Begun] = {}
         for position in sorted({p for leg in self.legs for p in (leg.first, leg.end)}):
+            if position > self.legs[self.last].end:
+                return
             self.course.to(position)
+            state = self.course.state()
             for number, leg in enumerate(self.legs):
                 if leg.end == position:
-                    yield self._begun(number, leg, *begun.pop(number))
-            state: CourseState | None = None
-            for number, leg in enumerate(self.legs):
+                    self.ends[number] = state
+                    if number in waiting:
+                        yield replace(waiting.pop(number), expected=tuple(self.course.expected[leg.first : leg.end]))
+            for number, leg in enumerate(self.legs[: self.last + 1]):
                 if leg.first == position:
-                    state = state or self.course.state()
-                    begun[number] = state, *self._files(number, leg, state), self.course.registers
+                    waiting[number] = self._begun(number, leg, state, *self._files(number, leg, state))
+                    if self.request.expected:
+                        yield waiting.pop(number)
+            self._settle()
 
     def _files(self, number: int, leg: Leg, state: CourseState) -> tuple[Files | None, JobOfLeg]:
         r = self.request
@@ -310,20 +328,18 @@ class _LegRun:
         clock = sum(self.costs[: leg.first]) if r.model.startswith("timed") else 0
         return arrays, JobOfLeg(folder / "overlay", folder / "overlay.to", clock, leg.warm_up)
 
-    def _begun(
-        self, number: int, leg: Leg, start: CourseState, arrays: Files | None, of_job: JobOfLeg, registers: Mapping[str, int]
-    ) -> _Begun:
+    def _begun(self, number: int, leg: Leg, start: CourseState, arrays: Files | None, of_job: JobOfLeg) -> _Begun:
         r = self.request
         binaries, end = self._binaries(leg)
         segment = Segment(
             r.instruction_set, r.device, r.calls[leg.first : end], r.first_seq + leg.first, refusals=r.refusals, binaries=binaries,
             together={n - leg.first: count for n, count in r.together.items() if leg.first <= n < leg.end},
-            parameters=r.parameters, before=registers, count=leg.end - leg.first,
+            parameters=r.parameters, before=self.course.registers, count=leg.end - leg.first, described=r.described,
         )  # fmt: skip
-        expected = tuple((r.expected or self.course.expected)[leg.first : leg.end])
         own = range(r.first_seq + leg.own, r.first_seq + leg.end)
         snapshots = tuple(s for s in r.snapshots if s.seq in own)
-        return _Begun(number, leg, start, self.course.state(), segment, expected, arrays, of_job, end - leg.end, snapshots)
+        expected = tuple(r.expected[leg.first : leg.end])
+        return _Begun(number, leg, start, segment, expected, arrays, of_job, end - leg.end, snapshots)
 
     def _binaries(self, leg: Leg) -> tuple[list[Binary], int]:
         """Return the binaries that a leg fetches from, in place up to their ends, and the number of the call after them."""
@@ -404,7 +420,7 @@ class _LegRun:
             if ran.job.arrays_to is not None:
                 inside = r.memory.apart()
                 r.inside.get(ran.job.arrays_to, inside)
-            wrong = self.course.wrong(begun.start, begun.end, found, inside, begun.younger)
+            wrong = self.course.wrong(begun.start, self.ends[begun.number], found, inside, begun.younger)
         finally:
             if inside is not None:
                 inside.close()

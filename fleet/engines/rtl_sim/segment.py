@@ -74,6 +74,7 @@ class Segment:
         held: Mapping[int, int] | None = None,
         before: Mapping[str, int] | None = None,
         count: int | None = None,
+        described: str = "",
     ) -> None:
         """Args:
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
@@ -83,6 +84,7 @@ class Segment:
         before: state registers that the first call finds; None: as reset leaves them.
         held: byte address -> what a register holds before the calls; a write that would change nothing is left out.
         count: the job ends with the commit of so many calls, while those behind them are under way. None: with its script.
+        described: `description_hash`, where it is known; it reads every file of the set.
 
         Raises DeviceError or CodecError for a call that the description does not know.
         """
@@ -91,7 +93,7 @@ class Segment:
         self._set, self._device = instruction_set, device
         self._description = load(instruction_set.description)
         self._interrupt = interrupt(self._description)
-        self._hash = description_hash(instruction_set, device)[:8]
+        self._hash = (described or description_hash(instruction_set, device))[:8]
         self._script, self._reads, self._budget = JobScript(), list[_Reads](), _GRACE
         self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
         self._together, self._held = dict(together or {}), dict(held or {})

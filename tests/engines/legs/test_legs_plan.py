@@ -33,9 +33,9 @@ def test_legs_have_every_call_once_and_repeat_what_is_before_them() -> None:
 
 def test_a_cut_is_made_where_little_is_repeated() -> None:
     costs = [5_000] * 40
-    costs[16] = costs[17] = costs[18] = 1_500  # not in the middle, and cheap to run twice
-    assert plan_legs(costs, 2, *everywhere(40), shortest=90_000) == (Leg(0, 0, 19), Leg(16, 19, 40))
-    assert plan_legs([5_000] * 40, 2, *everywhere(40), shortest=90_000)[1].own == 20
+    costs[18] = costs[19] = costs[20] = 1_500  # not in the middle, and cheap to run twice
+    assert plan_legs(costs, 2, *everywhere(40), shortest=90_000) == (Leg(0, 0, 21), Leg(18, 21, 40))
+    assert plan_legs([5_000] * 40, 2, *everywhere(40), shortest=90_000)[1] == Leg(18, 21, 40), "as long as the first"
 
 
 def test_small_instructions_warm_up_for_longer() -> None:

@@ -101,7 +101,7 @@ def test_registers_on_timed_memory_start_at_their_time(one: StreamRunner, cut: S
 def test_a_wrong_product_in_the_middle_is_found_as_in_one_run(faulty: Design, issue: str) -> None:
     setting = next(s for s in (Setting("ideal", "regs"), Setting("ideal", "aux")) if s.issue == issue)
     case = long_case(wrong=True)
-    with in_legs(faulty) as right:
+    with in_legs(faulty, jobs=3) as right:
         (agrees,) = right.run(case, [setting])
         assert agrees.passed, "without the fault"
         assert right.ran is not None
@@ -110,7 +110,7 @@ def test_a_wrong_product_in_the_middle_is_found_as_in_one_run(faulty: Design, is
         assert middle.end < len(case.calls)
     with in_legs(faulty, jobs=1, fault=1) as runner:
         (whole,) = runner.run(case, [setting])
-    with in_legs(faulty, fault=1) as runner:
+    with in_legs(faulty, jobs=3, fault=1) as runner:
         (legs,) = runner.run(case, [setting])
     assert not legs.passed
     assert legs.divergence is not None, legs.reasons
@@ -127,7 +127,7 @@ def test_a_credit_that_leaks_is_found_by_one_run_and_said_not_to_be_covered_by_l
         (whole,) = runner.run(case)
     assert not whole.passed
     assert f"instruction {8 * LEAK} " in whole.reasons[0]
-    with in_legs(faulty, fault=2) as runner:
+    with in_legs(faulty, jobs=3, fault=2) as runner:
         (legs,) = runner.run(case)
         assert runner.ran is not None
         assert max(leg.end - leg.first for leg in runner.ran.legs) < 8 * LEAK, "each leg ends before the last credit is gone"

@@ -187,7 +187,7 @@ class RtlBackend:
         )  # fmt: skip
         simulation = self._simulations.shared()
         try:
-            status = simulation.run(job, _reporter(tell, segment.expected_cycles))
+            status = simulation.run(job, _reporter(tell, lambda: segment.expected_cycles))
         except SimulationError as error:
             raise segment.failed(job, error) from error
         if simulation.evidence is not None:
@@ -214,10 +214,12 @@ class RtlBackend:
             expected=wanted, written=self._options.written, described=self._described, model=self._model, timing=self._timing,
             snapshots=snapshots, shortest=self._shortest,
         )  # fmt: skip
-        cost = sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
+        tell_cycles = _reporter(
+            tell, lambda: sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
+        )
         if self._options.rtl_sample:
             choice = sample_choice(self._options.rtl_sample, self._options.seed)
-            sample = run_sample(request, choice, simulations, _reporter(tell, cost))
+            sample = run_sample(request, choice, simulations, tell_cycles)
             _check_known(sample.diverged and not wanted, sample.commits)
             if sample.diverged and expected_of(sample.commits[-1:]) == (wanted[sample.commits[-1].seq - first_seq],):
                 raise SimulationError("the simulation judged a commit to differ that does not", where=f"rtl, {sample.commits[-1]}")
@@ -228,7 +230,7 @@ class RtlBackend:
                 if (row := key.rpartition(".")[2]) in _ROWS:
                     self._counters[f"sampled.{row}"] = self._counters.get(f"sampled.{row}", 0) + value
             return sample.commits
-        ran = run_in_legs(request, simulations, _reporter(tell, cost))
+        ran = run_in_legs(request, simulations, tell_cycles)
         _check_known(ran.status.status == "diverged" and not wanted, ran.commits)
         self._evidence += ran.evidence
         self._account.add(ran)
@@ -343,10 +345,16 @@ def _check_known(unknown: bool, commits: Sequence[Commit]) -> None:
         )  # fmt: skip
 
 
-def _reporter(tell: Progress | None, cost: int) -> Callable[[int], None]:
+def _reporter(tell: Progress | None, cost: Callable[[], int]) -> Callable[[int], None]:
+    """Return what reports cycles as a fraction of a cost, which is estimated at the first report: short runs have none."""
+    known: list[int] = []
+
     def report(cycles: int) -> None:
-        if tell is not None:
-            tell(min(0.99, cycles / max(1, cost)), f"rtl: {cycles:,} cycles")
+        if tell is None:
+            return
+        if not known:
+            known.append(max(1, cost()))
+        tell(min(0.99, cycles / known[0]), f"rtl: {cycles:,} cycles")
 
     return report
 

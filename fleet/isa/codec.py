@@ -17,6 +17,9 @@ from fleet.isa.description import Description, Field, InstructionWord, Register,
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, InstructionSet
 
+_CHECKED = 1 << 14
+"""Values of a register that are remembered as allowed."""
+
 
 class CodecError(FleetError):
     """A call or a stream does not follow the description; `where` names the instruction or the place in the stream."""
@@ -69,8 +72,7 @@ def words_of(description: Description, call: Call, *, strict: bool = True) -> li
         _check_names(description, word, unit, call)
     values = [fields[r.name] for r in registers]
     for r, value in zip(registers, values, strict=True):
-        # Most values are plain numbers of registers without restrictions: nothing is left to check.
-        if type(value) is not int or value < 0 or value & ~r.mask or (strict and r.restricted):
+        if type(value) is not int or value not in r.checked:
             _check_value(call.instruction, r, value, strict)
     start = call.fields[unit.start.name]
     if not word.accepts(start):
@@ -173,13 +175,15 @@ def _check_value(instruction: str, r: Register, value: int, strict: bool) -> Non
         raise CodecError(f"{value:#x} sets bits that no field has (fields cover {r.mask:#x})", where=where)
     if not strict:
         return
-    for f in r.restricted:
+    for f in r.fields:
         v = f.get(value)
         place = where if len(r.fields) == 1 else f"{where}.{f.name}"
         if f.allowed is not None and v not in f.allowed:
             raise CodecError(f"{v} is not allowed, expected {' or '.join(map(str, f.allowed))}", where=place)
         if v % f.align:
             raise CodecError(f"{v} is not a multiple of {f.align}", where=place)
+    if len(r.checked) < _CHECKED:
+        r.checked.add(int(value))
 
 
 def _fixed(r: Register, value: int) -> bool:

@@ -147,9 +147,9 @@ class Register:
         return sum(f.mask for f in self.fields)
 
     @cached_property
-    def restricted(self) -> tuple[Field, ...]:
-        """The fields that do not take every value that fits."""
-        return tuple(f for f in self.fields if f.allowed is not None or f.align != 1)
+    def checked(self) -> set[int]:
+        """Values that were found to be allowed; a program has few."""
+        return set()
 
     @property
     def reset(self) -> int:

@@ -448,8 +448,9 @@ class _LegRun:
                 repeated = ran.records[warm_up - 1]
                 shift = records[-1].end - repeated.end
                 agreed += _pace(ran.records[:warm_up]) == _pace(records)
-            commits += (_later(c, shift) for c in ran.commits[warm_up:])
-            records += (replace(r, start=r.start + shift, end=r.end + shift) for r in ran.records[warm_up:])
+            own, clocked = ran.commits[warm_up:], ran.records[warm_up:]
+            commits += [_later(c, shift) for c in own] if shift else own
+            records += [replace(r, start=r.start + shift, end=r.end + shift) for r in clocked] if shift else clocked
             cycles = shift + begun.of_job.start_cycle + ran.status.cycles
             traffic.update(ran.status.traffic)
             self.found[begun.number].put(self.request.memory)

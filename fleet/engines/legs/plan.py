@@ -24,7 +24,7 @@ _REPEATED = 0.08
 """Maximum share of a run that may be repeated."""
 _BEGIN = 1 / 16
 """Share of the shortest leg that could be simulated in the time that it takes to prepare a leg and to compare what it left."""
-_UNSURE = 0.1
+_UNSURE = 0.05
 """Share by which a leg may take longer than its instructions' own estimates."""
 
 

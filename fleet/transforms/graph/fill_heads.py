@@ -6,12 +6,11 @@ that follows. They are columns and rows of weights: no data moves when a step ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from fleet.ir.accel.attention import (
     DatHbmCall,
@@ -28,38 +27,25 @@ from fleet.ir.accel.products import MvmBnCall, ProductCall
 from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import ReshapeCall
 from fleet.sdk import Device
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
+from fleet.transforms.graph.rewriting import GraphCopy, GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
 
 
-@dataclass(frozen=True)
-class FilledHeads:
-    """The new graph, with its types. made: names of the products after the attentions; fates: as in `fuse.Fused`."""
-
-    graph: Node
-    made: tuple[str, ...]
-    fates: Mapping[str, str]
-
-
-def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> FilledHeads:
+def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> RewrittenGraph:
     """Pad heads to the next of some sizes, if queries, keys, values and the following operator are products with unshared weights.
 
     Returns the same graph if all heads have one of these sizes. Raises GraphError if the graph has no types.
     """
     if not any(isinstance(node, F2wMvmCall) and _width(node, widths) for node in post_order(graph)):
-        return FilledHeads(graph, (), {})
-    copy = GraphCopy(graph)
-    pattern = _Attention(copy, widths)
-    root = copy.rewrite(pattern)
-    return FilledHeads(infer_type(root, device), tuple(pattern.made), copy.fates.fates)
+        return RewrittenGraph(graph)
+    return rewritten(graph, lambda copy: _Attention(copy, widths), device)
 
 
-class _Attention(RewritePattern):
+class _Attention(GraphPattern):
     """The product after an attention, with all nodes that lead to it."""
 
     def __init__(self, copy: GraphCopy, widths: Sequence[int]) -> None:
-        self.copy, self.widths = copy, widths
-        self.made: list[str] = []
+        super().__init__(copy)
+        self.widths = widths
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ProductCall, rewriter: PatternRewriter) -> None:
@@ -98,8 +84,7 @@ class _Attention(RewritePattern):
         rows = self.copy.changed(weight, "filled", lambda array: _zeros(array, 0, heads, width), shape)
         product = rebuilt(op, [new_joined, rows, *op.args[2:]], op.checked_type)
         made += [new_keys, new_values, new_turned, new_scores, new_mixed, new_joined, rows, product]
-        self.made.append(self.copy.fates.names[op])
-        self.copy.replace(op, made, op, rewriter)
+        self.replace(op, made, rewriter)
 
     def _filled(self, node: Node, width: int, made: list[Node]) -> Node:
         """Return queries, keys or values with zeros after the channels of every head."""

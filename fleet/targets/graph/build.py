@@ -81,10 +81,7 @@ def build(
         staging = planner.stage("runtime", "ddr", max(sizes))
     insts = ""
     if aux:
-        # Its size depends on no address.
-        zero = dict.fromkeys(planner.names(), 0)
-        size = AuxBinary(Steps(emission, zero), description).size
-        insts = planner.take("insts", "insts", "ddr", size)
+        insts = planner.take("insts", "insts", "ddr", AuxBinary(emission.items, description).size)
     plan = planner.finish(len(emission.nodes))
     steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
     module = Module(
@@ -102,7 +99,7 @@ def build(
         steps=steps,
         storage=plan,
         constants=GraphConstants(emission.constants, quantise, found.parameters.get("HbmPorts", 1), stored),
-        binary=AuxBinary(steps, description) if aux else None,
+        binary=AuxBinary(steps.items, description) if aux else None,
         insts=insts,
         staging=staging,
     )

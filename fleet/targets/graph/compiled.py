@@ -18,7 +18,6 @@ from fleet.isa.issue import Binary
 from fleet.isa.memory import MemoryImage
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, TaskOperand
-from fleet.symbols.expr import Number
 from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 from fleet.targets.driver.cpp import DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
@@ -30,26 +29,6 @@ from fleet.targets.graph.steps import Round, Steps
 from fleet.targets.graph.storage import StoragePlan
 
 INSTS_FILE = "inst.bin"
-
-
-@dataclass(frozen=True)
-class GraphPort:
-    """An input or output.
-
-    Attributes:
-        shape: numbers or expressions of the dimensions. dtype: "float16", or "int32" of an argmax.
-        space, storage: its memory. address: offset in the space; an expression if it depends on the step.
-        surface, line: strides, as in `fleet.sdk.tasks.Operand`.
-    """
-
-    name: str
-    shape: tuple[Number, ...]
-    dtype: str
-    space: str
-    storage: str
-    address: Number
-    surface: Number
-    line: Number
 
 
 @dataclass(frozen=True)
@@ -118,18 +97,14 @@ class CompiledGraph:
         return {n: v.max_data or 0 for n, v in self.emission.dims.items()}
 
     @cached_property
-    def inputs(self) -> dict[str, GraphPort]:
-        """Inputs of the graph by name."""
-        return {n: self._port(n, o) for n, o in self.emission.inputs.items()}
+    def inputs(self) -> dict[str, TaskOperand]:
+        """Inputs of the graph by name, with their addresses."""
+        return {n: self.steps.operand(o) for n, o in self.emission.inputs.items()}
 
     @cached_property
-    def outputs(self) -> dict[str, GraphPort]:
+    def outputs(self) -> dict[str, TaskOperand]:
         """ "output", or "output0", "output1", ... for a Tuple; the indices of an argmax with another result: "output_argmax"."""
-        return {n: self._port(n, o) for n, o in self.emission.outputs.items()}
-
-    def _port(self, name: str, o: TaskOperand) -> GraphPort:
-        found = self.steps.operand(o)
-        return GraphPort(name, o.shape, o.dtype, o.space, o.storage, found.address, found.surface, found.line)
+        return {n: self.steps.operand(o) for n, o in self.emission.outputs.items()}
 
     @property
     def insts_file(self) -> str:

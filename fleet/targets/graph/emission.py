@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from fleet.sdk.tasks import Packing, TaskOperand
 from fleet.symbols.expr import Expr, Number, Var
@@ -19,15 +20,20 @@ def address_of(storage: str) -> Var:
 
 @dataclass(frozen=True)
 class Instr:
-    """One instruction. fields: register name -> number or expression; node: index of its `NodeInfo`.
+    """One instruction: a `Call` whose numbers may be expressions of the storages' addresses, of dimensions and of a loop's index.
 
     tokens: (first, end) of the tokens that it processes; None if not applicable.
     """
 
     instruction: str
     fields: Mapping[str, Number]
-    node: int
+    ops: tuple[str, ...]
     tokens: tuple[Number, Number] | None
+
+    @cached_property
+    def dynamic(self) -> Mapping[str, Expr]:
+        """Register -> its expression, of those that have one."""
+        return {name: value for name, value in self.fields.items() if isinstance(value, Expr)}
 
 
 @dataclass(frozen=True)

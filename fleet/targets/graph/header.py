@@ -14,7 +14,6 @@ from fleet.targets.graph.binary import AuxRun, Slot
 from fleet.targets.graph.compiled import CompiledGraph
 from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
 from fleet.targets.graph.place import short
-from fleet.targets.graph.steps import BoundLoop
 
 _LARGEST_INT = (1 << 31) - 1
 
@@ -246,11 +245,10 @@ class _Driver:
 
     def _slot_words(self, slot: Slot, groups: dict[tuple[str, ...], st.Block]) -> None:
         for k, register in enumerate(self.m.description.words(slot.made.instruction)):
-            value = slot.made.dynamic.get(register.name)
-            if value is not None:
+            if (value := slot.made.dynamic.get(register.name)) is not None:
                 self._group(groups, [value]).add(st.WriteWord(self._word(slot.word + k), self.number(value)))
 
-    def _loop_words(self, i: int, run: AuxRun, loop: BoundLoop) -> Iterator[st.Node]:
+    def _loop_words(self, i: int, run: AuxRun, loop: Loop) -> Iterator[st.Node]:
         """Emit a task for every possible iteration; those beyond the step's count become zeros."""
         (made,) = loop.body
         word = self.m.description.instructions[made.instruction]
@@ -261,8 +259,7 @@ class _Driver:
         place = index // TASKS * block_words + index % TASKS * (word.beats * WORDS) + (start + head)
         there, registers = st.Block(), self.m.description.words(made.instruction)
         for k, register in enumerate(registers):
-            value = made.dynamic.get(register.name, made.fixed[register.name])
-            there.add(st.WriteWord(self._word(place + k), self.number(value)))
+            there.add(st.WriteWord(self._word(place + k), self.number(made.fields[register.name])))
         k = Var(f"{index.name}_word", len(registers) - 1)
         gone = st.Block([st.For(k.name, len(registers), st.Block([st.WriteWord(self._word(place + k), 0)]))])
         yield st.For(index.name, loop.most, st.Block([st.IfThen(index < count, there, gone)]))

@@ -14,7 +14,8 @@ from fleet.isa.codec import CodecError, words_of
 from fleet.isa.description import Description
 from fleet.sdk import Device, InstructionSet
 from fleet.symbols.expr import Expr, Var
-from fleet.targets.graph.steps import BoundLoop, Steps
+from fleet.targets.graph.emission import Loop
+from fleet.targets.graph.steps import Steps
 
 RANDOM = 4
 _TRIES = 64
@@ -101,7 +102,7 @@ def _corners(steps: Steps, name: str, variable: Var, least: Dims, possible: Call
     most = _most(least, name, variable, possible)
     found = {least[name], least[name] + 1, 31, 32, 33, most - 1, most}
     for item in steps.items:
-        if isinstance(item, BoundLoop) and name in {v.name for v in item.count.variables}:
+        if isinstance(item, Loop) and name in {v.name for v in item.count.variables}:
             border = _border(item.count, name, least, most)
             found |= {border - 1, border}
     return sorted(v for v in found if least[name] <= v <= most)

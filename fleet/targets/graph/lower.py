@@ -57,13 +57,13 @@ class _Context:
     items: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
     requirements: dict[Requirement, None] = field(default_factory=dict[Requirement, None])
     parameters: dict[str, int] = field(default_factory=dict[str, int])
-    node: int = 0
+    ops: tuple[str, ...] = ()
     tokens: tuple[Number, Number] | None = None
     _body: list[Instr] | None = None
     _loops: int = 0
 
     def emit(self, instruction: str, fields: Mapping[str, Number], tokens: tuple[Number, Number] | None = None) -> None:
-        made = Instr(instruction, {n: dim(v) for n, v in fields.items()}, self.node, tokens or self.tokens)
+        made = Instr(instruction, {n: dim(v) for n, v in fields.items()}, self.ops, tokens or self.tokens)
         (self.items if self._body is None else self._body).append(made)
 
     @contextmanager
@@ -185,7 +185,7 @@ class _Lowering:
         self.places[node] = done.results
         shape = done.results[0].shape
         context = self.context
-        context.node, context.tokens = len(self.nodes), (0, shape[1]) if len(shape) == 3 else None
+        context.ops, context.tokens = (call.node,), (0, shape[1]) if len(shape) == 3 else None
         first = len(context.items)
         self.tasks.tasks[node.op](context, done)
         self.nodes.append(NodeInfo(call.node, node.op, step, first, len(context.items), done.args, done.results))

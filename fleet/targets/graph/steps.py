@@ -10,34 +10,13 @@ from typing import SupportsIndex, cast
 from fleet.errors import ModelError
 from fleet.sdk import Call
 from fleet.sdk.tasks import TaskOperand
-from fleet.symbols.expr import Expr, Number, Var, dim
+from fleet.symbols.expr import Expr, Number, dim
 from fleet.symbols.expr_export import compile_python
 from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
 
 Dims = Mapping[str, int]
 USUAL: tuple[str, ...] = ("token", "last_token")
 """Dimensions that a step may name even if the graph does not have them."""
-
-
-@dataclass(frozen=True)
-class BoundInstr:
-    """An instruction with its addresses. fixed: values common to all steps; dynamic: register -> expression of the dimensions."""
-
-    instruction: str
-    fixed: Mapping[str, int]
-    dynamic: Mapping[str, Expr]
-    ops: tuple[str, ...]
-    tokens: tuple[Number, Number] | None
-
-
-@dataclass(frozen=True)
-class BoundLoop:
-    """The steps of a loop's body; `index` is the variable in its expressions."""
-
-    index: Var
-    count: Expr
-    most: int
-    body: tuple[BoundInstr, ...]
 
 
 @dataclass(frozen=True)
@@ -50,17 +29,20 @@ class Round:
 
 
 class Steps:
-    """Binds dimensions. Everything that does not depend on the step is computed once."""
+    """Binds dimensions. Everything that does not depend on the step is computed once.
+
+    items: those of the emission, with the storages' addresses in them.
+    """
 
     def __init__(self, emission: Emission, addresses: Mapping[str, int]) -> None:
         """addresses: storage -> its offset."""
         self._emission, self._addresses = emission, addresses
         self._known: dict[Expr, Number] = {}
-        self.items: tuple[BoundInstr | BoundLoop, ...] = tuple(self._item(i) for i in emission.items)
+        self.items: tuple[Instr | Loop, ...] = tuple(self._item(i) for i in emission.items)
         self.requirements: tuple[Requirement, ...] = emission.requirements
         self._roots: dict[Expr, int] = {}
         for item in self.items:
-            if isinstance(item, BoundLoop):
+            if isinstance(item, Loop):
                 self._root(item.count)
             else:
                 self._roots_of(item)
@@ -84,21 +66,13 @@ class Steps:
             operand, address=self.number(operand.address), surface=self.number(operand.surface), line=self.number(operand.line)
         )
 
-    def _item(self, item: Instr | Loop) -> BoundInstr | BoundLoop:
+    def _item(self, item: Instr | Loop) -> Instr | Loop:
         if isinstance(item, Loop):
-            return BoundLoop(item.index, item.count, item.most, tuple(self._instr(i) for i in item.body))
+            return replace(item, body=tuple(map(self._instr, item.body)))
         return self._instr(item)
 
-    def _instr(self, made: Instr) -> BoundInstr:
-        fixed: dict[str, int] = {}
-        dynamic: dict[str, Expr] = {}
-        for name, value in made.fields.items():
-            number = self.number(value)
-            if isinstance(number, Expr):
-                dynamic[name] = number
-                number = 0  # keeps the registers' order
-            fixed[name] = number
-        return BoundInstr(made.instruction, fixed, dynamic, (self._emission.nodes[made.node].name,), made.tokens)
+    def _instr(self, made: Instr) -> Instr:
+        return replace(made, fields={name: self.number(value) for name, value in made.fields.items()})
 
     # ---- one step
 
@@ -106,7 +80,7 @@ class Steps:
         if isinstance(value, Expr):
             self._roots.setdefault(value, len(self._roots))
 
-    def _roots_of(self, item: BoundInstr) -> None:
+    def _roots_of(self, item: Instr) -> None:
         for value in (*item.dynamic.values(), *(item.tokens or ())):
             self._root(value)
 
@@ -156,7 +130,7 @@ class Steps:
         """Return the instructions of a step. some: of every loop only the first two iterations and the last."""
         values = self._values(bound)
         for n, item in enumerate(self.items):
-            if isinstance(item, BoundInstr):
+            if isinstance(item, Instr):
                 yield Round(n, 0, _call(item, self._roots, values))
                 continue
             count = values[self._roots[item.count]]
@@ -168,7 +142,7 @@ class Steps:
                 for place, body in enumerate(item.body):
                     yield Round(n, i * len(item.body) + place, _call(body, roots, inside))
 
-    def _body(self, n: int, loop: BoundLoop) -> tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]:
+    def _body(self, n: int, loop: Loop) -> tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]:
         if n not in self._bodies:
             roots: dict[Expr, int] = {}
             for body in loop.body:
@@ -179,8 +153,8 @@ class Steps:
         return self._bodies[n]
 
 
-def _call(made: BoundInstr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:
-    fields = dict(made.fixed)
+def _call(made: Instr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:
+    fields = cast("dict[str, int]", dict(made.fields))
     for name, value in made.dynamic.items():
         fields[name] = values[roots[value]]
     if made.tokens is None:

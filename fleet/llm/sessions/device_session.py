@@ -27,7 +27,7 @@ from fleet.llm.models import ModelGraph
 from fleet.llm.sessions.divergent_step import explain_step
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
 from fleet.sdk import Call
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.module import Module
 
 _LARGE = 1 << 30
 """Size of images from which a session releases their memory between steps."""

@@ -29,8 +29,8 @@ from fleet.isa.resolved import reset_state, resolved_call, state_after
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.layout import Layout
 from fleet.sdk.lowering import Match
-from fleet.targets.accel.lives import lifetimes
-from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
+from fleet.targets.accel.memory.lives import lifetimes
+from fleet.targets.accel.memory.plan import AccelMemoryPlan, DdrTenant
 from fleet.targets.accel.program import AccelProgram, HostStep, value_key
 from fleet.targets.accel.raising import raised
 from fleet.targets.accel.stream import CallGroup, DeviceSegment

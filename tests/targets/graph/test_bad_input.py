@@ -15,8 +15,8 @@ from fleet.dlavm import adr, ne, transform
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device
-from fleet.targets.graph.build import build
-from fleet.targets.graph.settings import DEFAULT_BLOCKS
+from fleet.targets.accel.build import build
+from fleet.targets.accel.settings import DEFAULT_BLOCKS
 
 hbm = adr.hbm
 
@@ -70,7 +70,7 @@ def test_a_dimension_with_the_name_of_a_storage(name: str) -> None:
 
 def test_a_set_without_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     without = replace(find_device("hbm_small")[0], tasks=None)
-    monkeypatch.setattr("fleet.targets.graph.build.find_device", lambda name: (without, find_device(name)[1]))
+    monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda name: (without, find_device(name)[1]))
     with pytest.raises(DeviceError, match="it has no tasks for graphs"):
         build(typed(hbm.mvm(given(), weights())))
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as s
 
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.sdk.tasks import Space
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Planner, StoragePlan
+from fleet.targets.accel.memory.storage import Planner, StoragePlan
+from fleet.targets.accel.settings import BuildConfig
 from fleet.targets.liveness import FOREVER
 
 SPACES = {"ddr": Space(1 << 20, 64), "hbm": Space(1 << 16, 32), "onchip": Space(1 << 13, 64, parts=2)}

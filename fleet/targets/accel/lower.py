@@ -16,11 +16,11 @@ from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, Packing, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
+from fleet.targets.accel.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
+from fleet.targets.accel.memory.place import GraphPlacement, located, short
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.settings import BuildConfig
 from fleet.targets.driver.names import Names
-from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
-from fleet.targets.graph.place import GraphPlacement, located, short
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Planner
 
 _MOST_ROUNDS = 1 << 16
 """Each takes space in the binary."""

@@ -14,7 +14,7 @@ from fleet.ir.accel.pointwise import SEGMENTS, ActivateCall
 from fleet.ir.accel.types import AccelTensor, DataType
 from fleet.ir.accel.views import ConcatCall, SplitCall
 from fleet.sdk.tasks import GraphTasks
-from fleet.transforms.graph.rewriting import GraphCopy, GraphPattern, RewrittenGraph, rebuilt, rewritten
+from fleet.transforms.graph_edit import GraphCopy, GraphPattern, RewrittenGraph, rebuilt, rewritten
 
 IDENTITY = np.stack([np.linspace(-64, 64, SEGMENTS), np.ones(SEGMENTS), np.full(SEGMENTS, -0.0)]).astype(np.float16)
 """x[16], k[16], b[16] of 1 * x + -0.0, which keeps the sign of a zero."""

@@ -14,11 +14,11 @@ from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, OnChipRoom, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, ExprError, Number
 from fleet.symbols.expr import Var as Dim
+from fleet.targets.accel.emission import address_of
+from fleet.targets.accel.memory.halves import ONCHIP, Halves
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.settings import BuildConfig
 from fleet.targets.driver.names import Names
-from fleet.targets.graph.emission import address_of
-from fleet.targets.graph.halves import ONCHIP, Halves
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Planner
 from fleet.targets.liveness import FOREVER, Lives
 
 REALLOC = "accel.realloc"

@@ -16,8 +16,8 @@ from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS, encode
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary
 from fleet.sdk import Call
-from fleet.targets.graph.emission import Instr, Loop
-from fleet.targets.graph.steps import Round
+from fleet.targets.accel.emission import Instr, Loop
+from fleet.targets.accel.steps import Round
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 from fleet.core.records.address_map import AddressMap, live_bytes, place_lines, when
 from fleet.errors import DeviceError, ModelError
 from fleet.sdk.tasks import Space
-from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig
+from fleet.targets.accel.settings import NEEDED_BLOCKS, Blocks, BuildConfig
 from fleet.targets.liveness import FOREVER, Life
 from fleet.targets.memory_block import LOADING, MemoryBlock
 from fleet.targets.planner import round_up

@@ -14,8 +14,8 @@ from fleet.isa.codec import CodecError, words_of
 from fleet.isa.description import Description
 from fleet.sdk import Device, InstructionSet
 from fleet.symbols.expr import Expr, Var
-from fleet.targets.graph.emission import Loop
-from fleet.targets.graph.steps import Steps
+from fleet.targets.accel.emission import Loop
+from fleet.targets.accel.steps import Steps
 
 RANDOM = 4
 _TRIES = 64

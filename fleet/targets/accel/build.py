@@ -12,19 +12,19 @@ from fleet.isa.issue import check_ways
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet
+from fleet.targets.accel.binary import AuxBinary
+from fleet.targets.accel.constants import GraphConstants
+from fleet.targets.accel.legality import check
+from fleet.targets.accel.lower import lower
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.module import Module
+from fleet.targets.accel.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
+from fleet.targets.accel.steps import Steps
 from fleet.targets.driver.cpp import HPP, DriverLanguage
-from fleet.targets.graph.binary import AuxBinary
-from fleet.targets.graph.constants import GraphConstants
-from fleet.targets.graph.legality import check
-from fleet.targets.graph.lower import lower
-from fleet.targets.graph.module import Module
-from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
-from fleet.targets.graph.steps import Steps
-from fleet.targets.graph.storage import Planner
-from fleet.transforms.graph.copies import copy_parts
-from fleet.transforms.graph.fill_heads import fill_heads
-from fleet.transforms.graph.neighbours import turn_neighbours
-from fleet.transforms.graph.windows import convolve_by_products
+from fleet.transforms.copy_parts import copy_parts
+from fleet.transforms.products.convolve import convolve_by_products
+from fleet.transforms.products.fill_heads import fill_heads
+from fleet.transforms.products.turn_neighbours import turn_neighbours
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 _OPTIONS = ("clip", "group", "rounding", "sparse")

@@ -27,7 +27,7 @@ from fleet.ir.accel.products import MvmBnCall, ProductCall
 from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import ReshapeCall
 from fleet.sdk import Device
-from fleet.transforms.graph.rewriting import GraphCopy, GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
+from fleet.transforms.graph_edit import GraphCopy, GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
 
 
 def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> RewrittenGraph:

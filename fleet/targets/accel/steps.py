@@ -12,7 +12,7 @@ from fleet.sdk import Call
 from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, Number, dim
 from fleet.symbols.expr_export import compile_python
-from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
+from fleet.targets.accel.emission import Emission, Instr, Loop, Requirement
 
 Dims = Mapping[str, int]
 USUAL: tuple[str, ...] = ("token", "last_token")

@@ -19,7 +19,7 @@ from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode
 from fleet.ir.accel.pointwise import ActivateCall, ArgmaxCall, MulCall, SubCall, TwoFeaturesCall
 from fleet.ir.accel.products import MvmBnCall, MvmBnResCall, MvmCall, ProductCall
 from fleet.ir.accel.types import AccelTensor, DataType
-from fleet.transforms.graph.rewriting import GraphCopy
+from fleet.transforms.graph_edit import GraphCopy
 
 Pair = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(weights, biases) -> (weights, biases)."""

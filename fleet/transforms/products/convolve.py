@@ -21,7 +21,7 @@ from fleet.ir.accel.products import Conv2dCall, mvm
 from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import LANES, concat, reshape, split
 from fleet.sdk import Device
-from fleet.transforms.graph.rewriting import GraphPattern, RewrittenGraph, rewritten
+from fleet.transforms.graph_edit import GraphPattern, RewrittenGraph, rewritten
 
 
 def convolve_by_products(graph: Node, device: Device) -> RewrittenGraph:

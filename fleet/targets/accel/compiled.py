@@ -18,15 +18,15 @@ from fleet.isa.issue import Binary
 from fleet.isa.memory import MemoryImage
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, TaskOperand
+from fleet.targets.accel.binary import AuxBinary
+from fleet.targets.accel.constants import GraphConstants
+from fleet.targets.accel.emission import ConstantPlace, Emission, Loop
+from fleet.targets.accel.legality import smallest
+from fleet.targets.accel.memory.storage import StoragePlan
+from fleet.targets.accel.settings import BuildConfig
+from fleet.targets.accel.steps import Round, Steps
 from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 from fleet.targets.driver.cpp import DriverLanguage
-from fleet.targets.graph.binary import AuxBinary
-from fleet.targets.graph.constants import GraphConstants
-from fleet.targets.graph.emission import ConstantPlace, Emission, Loop
-from fleet.targets.graph.legality import smallest
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.steps import Round, Steps
-from fleet.targets.graph.storage import StoragePlan
 
 INSTS_FILE = "inst.bin"
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
 from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
+from fleet.targets.accel.binary import AuxRun, Slot
+from fleet.targets.accel.compiled import CompiledGraph
+from fleet.targets.accel.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
+from fleet.targets.accel.memory.place import short
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.names import Names, identifier
 from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, issue, issue_calls, parameter_writes
-from fleet.targets.graph.binary import AuxRun, Slot
-from fleet.targets.graph.compiled import CompiledGraph
-from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
-from fleet.targets.graph.place import short
 
 _LARGEST_INT = (1 << 31) - 1
 

@@ -24,7 +24,7 @@ from fleet.ir.accel.types import Dim, Type
 from fleet.ir.accel.views import ReshapeCall
 from fleet.ir.accel.walk import caches, function
 from fleet.sdk import Device
-from fleet.transforms.graph.infer import infer_type
+from fleet.transforms.simplify.infer_types import infer_type
 
 Watcher = Callable[[str, str, Node], None]
 """Called with a pattern's name, the node that it rewrote, and the graph after it, in which new nodes may have no types."""

@@ -20,7 +20,7 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import shape_of, tensor_type
 from fleet.ir.weights import Weights
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.weights import GraphWeights
 
 MASK = "mask"
 _F32 = np.dtype(np.float32)

@@ -14,7 +14,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from fleet.ir.accel.attention import DatHbmCall, PosEmbCall, RopeCall, TransposeCall, TrpMvmCall
 from fleet.ir.accel.nodes import Node, OperatorCall, post_order, single
 from fleet.ir.accel.products import MvmBnCall
-from fleet.transforms.graph.rewriting import GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
+from fleet.transforms.graph_edit import GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
 
 
 def turn_neighbours(graph: Node) -> RewrittenGraph:

@@ -6,6 +6,7 @@ every possible iteration. Iterations that a step does not have are words and cfg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -140,13 +141,11 @@ class AuxBinary:
 
     def binaries(self, rounds: Sequence[Round], base: int, space: str) -> tuple[Binary, ...]:
         """Return the runs of a step; `Binary.first` and `count` index the step's calls."""
-        counts: dict[int, int] = {}
-        for r in rounds:
-            counts[r.item] = counts.get(r.item, 0) + 1
+        counts = Counter(r.item for r in rounds)
         made: list[Binary] = []
         first = 0
         for run in self.runs:
-            count = sum(counts.get(i, 0) for i in range(*run.items))
+            count = sum(counts[i] for i in range(*run.items))
             made.append(Binary(first, count, space, base + run.offset, -(-count // TASKS) * BLOCK))
             first += count
         return tuple(made)

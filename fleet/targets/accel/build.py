@@ -86,14 +86,10 @@ def build(
     steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
     module = Module(
         name=name,
-        aux=aux,
         instruction_set=instruction_set,
-        tasks=tasks,
         device=found,
-        description=description,
         description_hash=description_hash(instruction_set, found),
         config=config,
-        options=chosen,
         target=target,
         emission=emission,
         steps=steps,

@@ -8,7 +8,7 @@ from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
 from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
 from fleet.targets.accel.binary import AuxRun, Slot
-from fleet.targets.accel.compiled import CompiledGraph
+from fleet.targets.accel.compiled import INSTS_FILE, CompiledGraph
 from fleet.targets.accel.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
 from fleet.targets.accel.memory.place import short
 from fleet.targets.driver import statements as st
@@ -121,7 +121,7 @@ class _Driver:
         if self.m.binary is not None:
             size = self.m.binary.size
             address = dim(address_of(self.m.insts) + self.m.config.ddr_base)
-            whole.add(st.CopyFile("ddr", self.m.insts_file, address, size))
+            whole.add(st.CopyFile("ddr", INSTS_FILE, address, size))
             for n, variable in self.was.items():
                 whole.add(st.Assign(variable.name, self.m.first_step[n]))
             rounds = self.m.runs_of(self.m.first_step)
@@ -135,13 +135,12 @@ class _Driver:
         size, storage = place.packing.room.size, address_of(place.storage)
         written: dict[int, Number] = {}
         for bank, file in enumerate(m.constants.files(place)):
-            if place.space != "hbm":
-                block.add(st.CopyFile("ddr", file, dim(storage + m.config.ddr_base), size))
-            elif not m.config.wt2hbm:
-                block.add(st.CopyFile("hbm", file, dim(storage + (m.config.hbm_base + (bank << m.bank_step))), size))
-            else:
+            if place.space == "hbm" and m.config.wt2hbm:
                 block.add(st.CopyFile("ddr", file, dim(address_of(m.staging) + m.config.ddr_base), size))
                 block.add(*issue_calls(m.description, m.copies(place, bank), written=written))
+                continue
+            hbm = m.config.hbm_base + (bank << m.device.parameters["Log2BankStep"])
+            block.add(st.CopyFile(place.space, file, dim(storage + (hbm if place.space == "hbm" else m.config.ddr_base)), size))
         return block
 
     # ---- registers

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-import numpy as np
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from fleet.ir.accel.attention import (
@@ -28,6 +27,7 @@ from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import ReshapeCall
 from fleet.sdk import Device
 from fleet.transforms.graph_edit import GraphCopy, GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
+from fleet.transforms.products.widen_heads import padded_heads
 
 
 def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> RewrittenGraph:
@@ -81,7 +81,7 @@ class _Attention(GraphPattern):
         new_mixed = rebuilt(mixed, [new_scores, new_values])
         new_joined = rebuilt(joined, [new_mixed], new_shape=(1, -1, heads * width))
         shape = heads * width, *single(weight).shape[1:]
-        rows = self.copy.changed(weight, "filled", lambda array: _zeros(array, 0, heads, width), shape)
+        rows = self.copy.changed(weight, "filled", lambda array: padded_heads(array, 0, heads, width), shape)
         product = rebuilt(op, [new_joined, rows, *op.args[2:]], op.checked_type)
         made += [new_keys, new_values, new_turned, new_scores, new_mixed, new_joined, rows, product]
         self.replace(op, made, rewriter)
@@ -96,7 +96,7 @@ class _Attention(GraphPattern):
         columns = heads * width
 
         def filled(node: Node, rows: int, shape: Sequence[Dim]) -> ConstantNode:
-            return self.copy.changed(node, "filled", lambda array: _zeros(array.reshape(rows, -1), 1, heads, width), shape)
+            return self.copy.changed(node, "filled", lambda array: padded_heads(array.reshape(rows, -1), 1, heads, width), shape)
 
         chin = single(product.args[1]).shape[0]
         assert isinstance(chin, int)
@@ -127,12 +127,3 @@ def _fillable(node: Node) -> bool:
         return False
     data = node.args[0] if isinstance(node, PosEmbCall | RopeCall) else node
     return isinstance(single(data).shape[0], int) and projected(data)[1] is not None
-
-
-def _zeros(array: np.ndarray, axis: int, heads: int, width: int) -> np.ndarray:
-    """Return an array with zeros after the channels of every head along an axis."""
-    moved = np.moveaxis(array, axis, 0)
-    split = moved.reshape(heads, -1, *moved.shape[1:])
-    filled = np.zeros((heads, width, *moved.shape[1:]), array.dtype)
-    filled[:, : split.shape[1]] = split
-    return np.moveaxis(filled.reshape(heads * width, *moved.shape[1:]), 0, axis)

@@ -115,15 +115,15 @@ def test_the_cache_is_written_from_ddr() -> None:
 
 def test_a_prompt_longer_than_the_plan() -> None:
     module = build(decoder(1, data=False))
-    module.check(token=24, last_token=40)
+    module.bind({"token": 24, "last_token": 40})
     with pytest.raises(ModelError, match="token is 25, the plan has 0 to 24; build with a larger max_data of token"):
-        module.check(token=25)
+        module.bind({"token": 25})
     with pytest.raises(
         ModelError, match=r"step token=24, last_token=41: 65 positions of the table 'table', at most 64 are possible"
     ):
-        module.check(token=24, last_token=41)
+        module.bind({"token": 24, "last_token": 41})
     with pytest.raises(ModelError, match=r"input 'x' \(1, token, 128\) would be empty"):
-        module.check(token=0)
+        module.bind({"token": 0})
     with pytest.raises(ModelError, match="no dimension 'tokens'; dimensions are token, last_token"):
         module.calls(tokens=1)
 

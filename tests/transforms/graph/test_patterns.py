@@ -140,8 +140,8 @@ def test_a_planted_wrong_pattern_is_named() -> None:
 
 def test_faults_in_what_the_patterns_make_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = first("fill_heads", "_Attention")
-    zeros = fill_heads._zeros  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(fill_heads, "_zeros", lambda *given: zeros(*given) + 0.01)
+    zeros = fill_heads.padded_heads
+    monkeypatch.setattr(fill_heads, "padded_heads", lambda *given: zeros(*given) + 0.01)
     with pytest.raises(AssertionError, match=r"pattern _Attention at \S+ changes"):
         check(graph, PASSES["fill_heads"])
     graph = first("turn_neighbours", "_Scores")

@@ -75,7 +75,7 @@ def build(
     planner = Planner(blocks, config, tasks.spaces(found), found.name)
     fitted = fill_heads(turn_neighbours(convolve_by_products(graph, found).graph).graph, found, instruction_set.head_channels).graph
     fitted = copy_parts(fitted, tasks).graph
-    emission = lower(fitted, tasks, found, planner, config, chosen)
+    emission = lower(fitted, tasks, found, description, planner, config, chosen)
     staging = ""
     if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):
         staging = planner.stage("runtime", "ddr", max(sizes))

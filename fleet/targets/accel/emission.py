@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from fleet.errors import DeviceError
+from fleet.isa.description import Description, parameter_values
 from fleet.sdk.tasks import Packing, TaskOperand
 from fleet.symbols.expr import Expr, Number, Var
 
@@ -16,6 +18,14 @@ _LARGEST_ADDRESS = 1 << 40
 def address_of(storage: str) -> Var:
     """The variable for the address of a storage."""
     return Var(storage, _LARGEST_ADDRESS)
+
+
+def set_parameter(known: dict[str, int], description: Description, register: str, value: int) -> None:
+    """Set a parameter register for a whole model. Raises DescriptionError for a wrong one, DeviceError for two values."""
+    parameter_values(description, {register: value})
+    if known.setdefault(register, value) != value:
+        what = f"register '{register}' is needed with {known[register]:#x} and with {value:#x}"
+        raise DeviceError(what, hint="the device has one for the whole model")
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,12 @@ import numpy as np
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode
 from fleet.ir.accel.types import AccelTensor
+from fleet.isa.description import Description
 from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, Packing, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
-from fleet.targets.accel.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
+from fleet.targets.accel.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of, set_parameter
 from fleet.targets.accel.memory.place import GraphPlacement, located, short
 from fleet.targets.accel.memory.storage import Planner
 from fleet.targets.accel.settings import BuildConfig
@@ -30,14 +31,15 @@ GLOBAL = "global::"
 
 
 def lower(
-    graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
-) -> Emission:
+    graph: Node, tasks: GraphTasks, device: Device, description: Description, planner: Planner, config: BuildConfig,
+    options: Mapping[str, Any],
+) -> Emission:  # fmt: skip
     """Emit the instructions of a graph and allocate memory for all its tensors.
 
     Args:
         graph: after `infer_type`.
         tasks: of the instruction set.
-        device: what it runs on.
+        device, description: what it runs on, and of its set.
         planner: allocates the storages; their addresses are not known yet.
         config, options: of the build.
 
@@ -45,7 +47,7 @@ def lower(
         ModelError: a node has no type, a dimension has no bound, a constant is used in two ways.
         DeviceError: the device cannot run a node; the message names the node and the reason.
     """
-    return _Lowering(graph, tasks, device, planner, config, options).run()
+    return _Lowering(graph, tasks, device, description, planner, config, options).run()
 
 
 @dataclass
@@ -53,6 +55,7 @@ class _Context:
     """The context of a task (`fleet.sdk.tasks.TaskContext`)."""
 
     device: Device
+    description: Description
     lite: bool
     items: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
     requirements: dict[Requirement, None] = field(default_factory=dict[Requirement, None])
@@ -90,9 +93,7 @@ class _Context:
                 self._body = None
 
     def parameter(self, register: str, value: int) -> None:
-        if self.parameters.setdefault(register, value) != value:
-            what = f"register '{register}' is needed with {self.parameters[register]:#x} and with {value:#x}"
-            raise DeviceError(what, hint="the device has one for the whole model")
+        set_parameter(self.parameters, self.description, register, value)
 
     def require(self, value: Number, most: int, what: str) -> None:
         number = as_expr(value).simplify()
@@ -102,12 +103,13 @@ class _Context:
 
 class _Lowering:
     def __init__(
-        self, graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
-    ) -> None:
+        self, graph: Node, tasks: GraphTasks, device: Device, description: Description, planner: Planner, config: BuildConfig,
+        options: Mapping[str, Any],
+    ) -> None:  # fmt: skip
         self.graph, self.tasks, self.device, self.planner = graph, tasks, device, planner
         self.config, self.options = config, options
         self.place = GraphPlacement(graph, tasks, device, planner, config)
-        self.context = _Context(device, config.lite)
+        self.context = _Context(device, description, config.lite)
         self.places: dict[Node, tuple[TaskOperand, ...]] = {}
         self.constants: dict[object, ConstantPlace] = {}
         self.constant_names = Names()

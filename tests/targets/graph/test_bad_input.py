@@ -15,6 +15,7 @@ from fleet.dlavm import adr, ne, transform
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device
+from fleet.sdk.tasks import TaskCall, TaskContext
 from fleet.targets.accel.build import build
 from fleet.targets.accel.settings import DEFAULT_BLOCKS
 
@@ -111,6 +112,19 @@ def test_the_cache_is_written_from_ddr() -> None:
     q = hbm.trp_mvm(x, hbm.dat_hbm(k, 1))
     with pytest.raises(DeviceError, match="its input is on chip, the device writes the cache from DDR"):
         build(typed(q, last_token=0))
+
+
+def test_a_parameter_that_its_register_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    instruction_set, device = find_device("hbm_small")
+    assert instruction_set.tasks is not None
+
+    def too_large(context: TaskContext, _call: TaskCall) -> None:
+        context.parameter("eps", 1 << 32)
+
+    wrong = replace(instruction_set.tasks, tasks=dict.fromkeys(instruction_set.tasks.tasks, too_large))
+    monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda _name: (replace(instruction_set, tasks=wrong), device))
+    with pytest.raises(FleetError, match="0x100000000 does not fit in parameter register 'eps'"):
+        build(typed(hbm.mvm(given(), weights())))
 
 
 def test_a_prompt_longer_than_the_plan() -> None:

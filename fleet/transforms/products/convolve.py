@@ -1,7 +1,7 @@
 """Convolutions as products over windows: the device has products alone.
 
 A row of the result is a product of the rows that a kernel covers, which stand side by side as channels, with the
-columns that it covers joined behind one another (`copies`). Where a kernel reaches over the edge its taps have no
+columns that it covers joined behind one another (`copy_parts`). Where a kernel reaches over the edge its taps have no
 weights, and nothing is padded. Sums are those of one product, rounded once.
 """
 

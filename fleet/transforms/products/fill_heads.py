@@ -27,7 +27,7 @@ from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import ReshapeCall
 from fleet.sdk import Device
 from fleet.transforms.graph_edit import GraphCopy, GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
-from fleet.transforms.products.widen_heads import padded_heads
+from fleet.transforms.products.widen_heads import padded_heads, padded_width
 
 
 def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> RewrittenGraph:
@@ -116,9 +116,9 @@ class _Attention(GraphPattern):
 def _width(node: Node, widths: Sequence[int]) -> int | None:
     """Return the width to which the heads of an attention's result are padded; None if they stay."""
     channels = single(node).shape[-1] if isinstance(node, F2wMvmCall) else None
-    if not isinstance(channels, int) or channels in widths:
+    if not isinstance(channels, int) or (wide := padded_width(channels, widths)) == channels:
         return None
-    return min((width for width in widths if width > channels), default=None)
+    return wide
 
 
 def _fillable(node: Node) -> bool:

@@ -59,7 +59,7 @@ def _widen(edit: Edit, op: c.AttentionOp, widths: Sequence[int]) -> bool:
     if -1 in shape or not shape[-1] or shape[-1] % heads:
         return False
     width = shape[-1] // heads
-    wide = min((w for w in widths if w >= width), default=width)
+    wide = padded_width(width, widths)
     sources = [_source(edit, v) for v in (op.q, op.k, op.v)]
     target = _target(edit, op.results[0])
     if wide == width or target is None or any(s is None for s in sources):
@@ -161,6 +161,11 @@ def _wider(edit: Edit, source: _Source, heads: int, width: int, wide: int) -> SS
         lead = list(shape_of(move.results[0].type)[:-1])
         value = edit.insert_before(move, make("reshape", [value], shape=[*lead, heads * wide]), f"{op_id(move)}.wide")
     return value
+
+
+def padded_width(width: int, widths: Sequence[int]) -> int:
+    """Return the least of `widths` that holds a head; its own width if none does."""
+    return min((w for w in widths if w >= width), default=width)
 
 
 def padded_heads(array: np.ndarray, axis: int, heads: int, wide: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -58,14 +58,12 @@ class Loop:
 
 @dataclass(frozen=True)
 class NodeInfo:
-    """A call of the graph. items: its part of `Emission.items`, [first, end). name: unique."""
+    """A call of the graph with instructions: [first, end) of `Emission.items`. name: unique."""
 
     name: str
     op: str
-    step: int
     first: int
     end: int
-    args: tuple[TaskOperand, ...]
     results: tuple[TaskOperand, ...]
 
 
@@ -94,7 +92,7 @@ class Emission:
     """A compiled graph, before addresses are assigned.
 
     Attributes:
-        items: in program order. nodes: calls with instructions, in order; views: calls without.
+        items: in program order. nodes: calls with instructions, in order.
         inputs, outputs: name -> place.
         constants: in the order of their first use.
         dims: the dynamic dimensions, by name. requirements: the limits of a step.
@@ -104,7 +102,6 @@ class Emission:
 
     items: tuple[Instr | Loop, ...]
     nodes: tuple[NodeInfo, ...]
-    views: tuple[NodeInfo, ...]
     inputs: Mapping[str, TaskOperand]
     outputs: Mapping[str, TaskOperand]
     constants: tuple[ConstantPlace, ...]
@@ -112,8 +109,3 @@ class Emission:
     requirements: tuple[Requirement, ...]
     parameters: Mapping[str, int]
     log: tuple[str, ...]
-
-    def instructions(self) -> Iterator[Instr]:
-        """Iterate over all instructions, those of a loop once."""
-        for item in self.items:
-            yield from item.body if isinstance(item, Loop) else (item,)

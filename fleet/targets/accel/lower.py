@@ -112,26 +112,24 @@ class _Lowering:
         self.constants: dict[ConstantNode, ConstantPlace] = {}
         self.constant_names = Names()
         self.nodes: list[NodeInfo] = []
-        self.views: list[NodeInfo] = []
         self.inputs: dict[str, TaskOperand] = {}
         self.log: list[str] = []
 
     def run(self) -> Emission:
-        steps = 0
         for node in self.place.order:
             if isinstance(node, VarNode):
                 self.places[node] = self.place.operands(node)
                 self.inputs[node.label or "input"] = self.places[node][0]
         for node in self.place.order:
             if isinstance(node, OperatorCall):
-                steps += self._call(node, steps)
+                self._call(node)
             elif isinstance(node, TupleItemNode):
                 self._item(node)
             elif isinstance(node, TupleNode) and node is not self.graph:
                 self.places[node] = tuple(self.places[f][0] for f in node.fields)
         self._check_names()
         return Emission(
-            tuple(self.context.items), tuple(self.nodes), tuple(self.views), self.inputs, self._outputs(),
+            tuple(self.context.items), tuple(self.nodes), self.inputs, self._outputs(),
             tuple(self.constants.values()), self.place.dims, tuple(self.context.requirements), self.context.parameters,
             tuple(self.log),
         )  # fmt: skip
@@ -151,21 +149,17 @@ class _Lowering:
         for size in source[node.index].shape:
             self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.label or 'a split'}'")
 
-    def _call(self, node: OperatorCall, step: int) -> int:
-        """Return 1 if it has instructions, 0 if it is a view."""
+    def _call(self, node: OperatorCall) -> None:
         name, types = self.place.names[node], self.place.types(node)
         args = tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args))
         call = TaskCall(node.op, name, args, (), dict(node.attrs))
         view = self.tasks.views.get(node.op)
         with located(name, node.op):
             if view is None:
-                self._task(node, call, step)
-                return 1
-            self.places[node] = made = view(call, [t.shape for t in types])
-            self._possible(node, call, types)
-            at = len(self.context.items)
-            self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
-            return 0
+                self._task(node, call)
+            else:
+                self.places[node] = view(call, [t.shape for t in types])
+                self._possible(node, call, types)
 
     def _possible(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor]) -> None:
         """Refuse steps too small for a view: a part of negative size, a token that does not exist."""
@@ -177,7 +171,7 @@ class _Lowering:
             self.context.require(as_expr(index) + 1 - call.args[0].shape[1], 0, what)
             self.context.require(-as_expr(index), 0, what)
 
-    def _task(self, node: OperatorCall, call: TaskCall, step: int) -> None:
+    def _task(self, node: OperatorCall, call: TaskCall) -> None:
         args = tuple(self._constant(call, i, a) for i, a in zip(range(len(call.args)), node.args, strict=True))
         done = replace(call, args=args, results=self.place.operands(node))
         self.places[node] = done.results
@@ -186,7 +180,7 @@ class _Lowering:
         context.ops, context.tokens = (call.node,), (0, shape[1]) if len(shape) == 3 else None
         first = len(context.items)
         self.tasks.tasks[node.op](context, done)
-        self.nodes.append(NodeInfo(call.node, node.op, step, first, len(context.items), done.args, done.results))
+        self.nodes.append(NodeInfo(call.node, node.op, first, len(context.items), done.results))
         if self.config.debug:
             self.log.append(_line(done))
 

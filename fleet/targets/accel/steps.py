@@ -21,10 +21,9 @@ USUAL: tuple[str, ...] = ("token", "last_token")
 
 @dataclass(frozen=True)
 class Round:
-    """An instruction as a step runs it. item: index in `Steps.items`; slot: of an unrolled loop (round * body + place), else 0."""
+    """An instruction as a step runs it. item: index in `Steps.items`."""
 
     item: int
-    slot: int
     call: Call
 
 
@@ -131,7 +130,7 @@ class Steps:
         values = self._values(bound)
         for n, item in enumerate(self.items):
             if isinstance(item, Instr):
-                yield Round(n, 0, _call(item, self._roots, values))
+                yield Round(n, _call(item, self._roots, values))
                 continue
             count = values[self._roots[item.count]]
             evaluate, roots = self._body(n, item)
@@ -139,8 +138,8 @@ class Steps:
                 if some and 1 < i < count - 1:
                     continue
                 inside = evaluate({**bound, item.index.name: i})
-                for place, body in enumerate(item.body):
-                    yield Round(n, i * len(item.body) + place, _call(body, roots, inside))
+                for body in item.body:
+                    yield Round(n, _call(body, roots, inside))
 
     def _body(self, n: int, loop: Loop) -> tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]:
         if n not in self._bodies:

@@ -157,9 +157,14 @@ class CompiledGraph:
 
     def prepare(self, memory: Memory, **dims: int) -> tuple[tuple[Call, ...], tuple[Binary, ...]]:
         """Prepare memory for a step, except its inputs: patch the binary. Return what a backend executes."""
-        for offset, words in self.patches(**dims) if self.aux else ():
-            memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
-        return self.calls(**dims), self.binaries(**dims)
+        rounds = self._rounds(dims)
+        calls = tuple(r.call for r in rounds)
+        if self.binary is None:
+            return calls, ()
+        place = self.storage.storages[self.insts]
+        for offset, words in self.binary.patches(rounds):
+            memory.view(place.space, place.address + offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
+        return calls, self.binary.binaries(rounds, place.address, place.space)
 
     def binaries(self, **dims: int) -> tuple[Binary, ...]:
         """Return the places of a step's calls in memory; none without Aux mode."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import SupportsIndex, cast
 
@@ -12,7 +12,7 @@ from fleet.sdk import Call
 from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, Number, dim
 from fleet.symbols.expr_export import compile_python
-from fleet.targets.accel.emission import Emission, Instr, Loop, Requirement
+from fleet.targets.accel.emission import Emission, Instr, Loop
 
 Dims = Mapping[str, int]
 USUAL: tuple[str, ...] = ("token", "last_token")
@@ -38,15 +38,8 @@ class Steps:
         self._emission, self._addresses = emission, addresses
         self._known: dict[Expr, Number] = {}
         self.items: tuple[Instr | Loop, ...] = tuple(self._item(i) for i in emission.items)
-        self.requirements: tuple[Requirement, ...] = emission.requirements
-        self._roots: dict[Expr, int] = {}
-        for item in self.items:
-            if isinstance(item, Loop):
-                self._root(item.count)
-            else:
-                self._roots_of(item)
-        self._values: Callable[[Dims], list[int]] = compile_python(list(self._roots)) if self._roots else lambda _: []
-        self._bodies: dict[int, tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]] = {}
+        self._values, self._roots = _evaluator(self.items)
+        self._bodies: dict[int, _Evaluator] = {}
 
     # ---- addresses
 
@@ -75,14 +68,6 @@ class Steps:
 
     # ---- one step
 
-    def _root(self, value: Number) -> None:
-        if isinstance(value, Expr):
-            self._roots.setdefault(value, len(self._roots))
-
-    def _roots_of(self, item: Instr) -> None:
-        for value in (*item.dynamic.values(), *(item.tokens or ())):
-            self._root(value)
-
     def bind(self, given: Dims) -> dict[str, int]:
         """Return all dimensions of a step. Raises ModelError if the step was not planned."""
         dims = self._emission.dims
@@ -103,7 +88,7 @@ class Steps:
             if any(self.value(d, bound) < 1 for d in operand.shape):
                 shape = ", ".join(str(d) for d in operand.shape)
                 raise ModelError(f"input '{name}' ({shape}) would be empty", where="step")
-        for r in self.requirements:
+        for r in self._emission.requirements:
             if (value := self.value(r.value, bound)) > r.most:
                 raise ModelError(
                     f"{value} {r.what}, at most {r.most} are possible", where=f"step {_show(bound)}", hint="make the step smaller"
@@ -141,15 +126,24 @@ class Steps:
                 for body in item.body:
                     yield Round(n, _call(body, roots, inside))
 
-    def _body(self, n: int, loop: Loop) -> tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]:
+    def _body(self, n: int, loop: Loop) -> _Evaluator:
         if n not in self._bodies:
-            roots: dict[Expr, int] = {}
-            for body in loop.body:
-                for value in (*body.dynamic.values(), *(body.tokens or ())):
-                    if isinstance(value, Expr):
-                        roots.setdefault(value, len(roots))
-            self._bodies[n] = compile_python(list(roots)), roots
+            self._bodies[n] = _evaluator(loop.body)
         return self._bodies[n]
+
+
+_Evaluator = tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]
+"""Dimensions -> the values of expressions; the index of each among them."""
+
+
+def _evaluator(items: Iterable[Instr | Loop]) -> _Evaluator:
+    """Each different expression of some instructions, and of the number of a loop's rounds, is evaluated once."""
+    roots: dict[Expr, int] = {}
+    for item in items:
+        for value in (item.count,) if isinstance(item, Loop) else (*item.dynamic.values(), *(item.tokens or ())):
+            if isinstance(value, Expr):
+                roots.setdefault(value, len(roots))
+    return compile_python(list(roots)), roots
 
 
 def _call(made: Instr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:

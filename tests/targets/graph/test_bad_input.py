@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from fleet.dlavm import adr, ne, transform
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device
+from fleet.sdk import Device
+from fleet.sdk.hardware.state import StateRegister
 from fleet.sdk.tasks import TaskCall, TaskContext
 from fleet.targets.accel.build import build
+from fleet.targets.accel.legality import check
 from fleet.targets.accel.settings import DEFAULT_BLOCKS
 
 hbm = adr.hbm
@@ -125,6 +128,32 @@ def test_a_parameter_that_its_register_does_not_hold(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda _name: (replace(instruction_set, tasks=wrong), device))
     with pytest.raises(FleetError, match="0x100000000 does not fit in parameter register 'eps'"):
         build(typed(hbm.mvm(given(), weights())))
+
+
+def test_what_is_legal_may_depend_on_what_earlier_instructions_configured() -> None:
+    """Instructions are held to their rules with the state registers that they find, as those of a program are."""
+    instruction_set, device = find_device("hbm_small")
+    mvm = instruction_set.instructions["mvm"]
+
+    class Moded(mvm):
+        uses = ("mode",)
+
+        @classmethod
+        def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+            own = {name: value for name, value in fields.items() if name != "mode"}
+            return [*super().legal(device, own), *([] if fields["mode"] == 1 else ["mode: expected 1"])]
+
+    moded = replace(instruction_set, instructions={**instruction_set.instructions, "mvm": Moded})
+    module = build(typed(hbm.mvm(given(), weights())))
+    described = replace(module.description, state_registers=(replace(module.description.registers[0], name="mode"),))
+
+    def held(reset: int) -> None:
+        state = replace(device.state, registers=(StateRegister("mode", reset),))
+        check(module.steps, module.emission.dims, moded, replace(device, state=state), described)
+
+    held(1)
+    with pytest.raises(DeviceError, match=r"mvm_0 .*with token=1: the compiler made an illegal instruction: mode: expected 1"):
+        held(0)
 
 
 def test_a_prompt_longer_than_the_plan() -> None:

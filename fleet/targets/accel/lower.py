@@ -154,7 +154,7 @@ class _Lowering:
         args = tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args))
         call = TaskCall(node.op, name, args, (), dict(node.attrs))
         view = self.tasks.views.get(node.op)
-        with located(name, node.op):
+        with located(f"{name} ({node.op})", name, view or self.tasks.tasks[node.op]):
             if view is None:
                 self._task(node, call)
             else:

@@ -156,6 +156,21 @@ def test_what_is_legal_may_depend_on_what_earlier_instructions_configured() -> N
         held(0)
 
 
+@pytest.mark.parametrize("part", ["tasks", "room"])
+def test_a_set_whose_code_fails_is_told_its_line(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    instruction_set, device = find_device("hbm_small")
+    assert instruction_set.tasks is not None
+
+    def wrong(*_given: Any) -> Any:
+        return 1 // 0
+
+    given_tasks = dict.fromkeys(instruction_set.tasks.tasks, wrong)
+    tasks = replace(instruction_set.tasks, tasks=given_tasks, **({"room": lambda *_given: wrong()} if part == "room" else {}))
+    monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda _name: (replace(instruction_set, tasks=tasks), device))
+    with pytest.raises(DeviceError, match=r"test_bad_input.py:\d+: .*fails: ZeroDivisionError"):
+        build(typed(hbm.mvm(given(), weights())))
+
+
 def test_a_prompt_longer_than_the_plan() -> None:
     module = build(decoder(1, data=False))
     module.bind({"token": 24, "last_token": 40})

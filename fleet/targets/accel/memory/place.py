@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -10,6 +10,7 @@ from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.accel.nodes import Node, OperatorCall, TupleItemNode, TupleNode, VarNode, post_order
 from fleet.ir.accel.types import AccelTensor
 from fleet.ir.accel.walk import caches
+from fleet.isa.pattern_calls import failed
 from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, OnChipRoom, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, ExprError, Number
@@ -30,9 +31,8 @@ def short(op: str) -> str:
 
 
 @contextmanager
-def located(name: str, op: str) -> Generator[None]:
-    """Add the current call of the graph to errors."""
-    where = f"{name} ({op})"
+def located(where: str, name: str, code: Callable[..., object]) -> Generator[None]:
+    """Add the current node of the graph to errors. code: what the set does with it."""
     try:
         yield
     except ExprError as error:
@@ -41,6 +41,8 @@ def located(name: str, op: str) -> Generator[None]:
         if error.where is not None and name in error.where:
             raise
         raise type(error)(f"{error}", where=where) from error
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
+        raise failed(where, code, error) from error
 
 
 class GraphPlacement:
@@ -155,10 +157,8 @@ class GraphPlacement:
             raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.label}'")
         name = node.label or "input"
         operand = _operand(tensor, _space(node, tensor))
-        try:
+        with located(f"input '{name}'", name, self._tasks.room):
             room = self._tasks.room(self._device, operand, {})
-        except FleetError as error:
-            raise DeviceError(error.what, where=f"input '{name}'", hint=error.hint) from error
         self._place(node, name, operand, room)
 
     def _call(self, node: OperatorCall, usual: str) -> None:
@@ -170,7 +170,7 @@ class GraphPlacement:
         if node.op not in self._tasks.tasks:
             known = ", ".join(short(op) for op in self._tasks.tasks)
             raise DeviceError("the device has no instruction for it", where=f"{name} ({node.op})", hint=f"it has {known}")
-        with located(name, node.op):
+        with located(f"{name} ({node.op})", name, self._tasks.tasks[node.op]):
             if node in self._caches and self._config.ping_pong(node.prefix):
                 what = f"a cache stands in block '{node.prefix}', whose storages are used again"
                 raise ModelError(what, where=f"{name} ({node.op})", hint="leave it in block 'hbm_cache'")

@@ -167,9 +167,9 @@ class GraphCopy:
         label = self.label(f"{node.label}_{kind}")
         return ConstantNode(label, made, shape or node.shape, node.dtype, node.device, node.prefix, checked_type=known)
 
-    def replace(self, node: Node, new: Sequence[Node], into: Node, rewriter: PatternRewriter) -> None:
-        """Replace a node by new nodes; the last one has the result. Nodes needed only by the old one are merged into `into`."""
-        name, args = self.fates.names[into], arguments(node)
+    def replace(self, node: Node, new: Sequence[Node], rewriter: PatternRewriter) -> None:
+        """Replace a node by new nodes; the last one has the result. Nodes needed only by the old one are merged into it."""
+        name, args = self.fates.names[node], arguments(node)
         for argument in args:
             self.fates.goes_into(argument, name)
         rewriter.replace(node, new)
@@ -186,7 +186,7 @@ class GraphPattern(RewritePattern):
     def replace(self, node: Node, new: Sequence[Node], rewriter: PatternRewriter) -> None:
         """Replace a node by new nodes, as `GraphCopy.replace` does, and record it."""
         self.made.append(self.copy.fates.names[node])
-        self.copy.replace(node, new, node, rewriter)
+        self.copy.replace(node, new, rewriter)
 
 
 def rewritten(graph: Node, pattern: Callable[[GraphCopy], GraphPattern], device: Device | None = None) -> RewrittenGraph:

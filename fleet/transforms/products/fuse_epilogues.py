@@ -91,7 +91,7 @@ class _Fusing(GraphCopy):
     def fused(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
         """Replace a node that was fused into a product by new nodes; the last one has the result."""
         self.made.append(Fusion(self.described[node], self.fates.names[product], what))
-        self.replace(node, new, node, rewriter)
+        self.replace(node, new, rewriter)
 
     def miss(self, node: Node, product: Node, reason: str) -> None:
         """Record why a node was not fused."""

@@ -18,7 +18,7 @@ import numpy as np
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.nodes import ConstantNode, Node
 from fleet.isa.registry import find_device
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 
 DEVICE = "hbm0923"
 CARD = {"ddr": 4 << 30, "hbm": 256 << 20}

@@ -36,8 +36,8 @@ from fleet.ir.dialect import FLEET, FleetOp, kind_of
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.types import tensor_type
 from fleet.isa.registry import find_device
+from fleet.targets.accel.build import build
 from fleet.targets.bytecode.convert import ByteCodeConverter
-from fleet.targets.graph.build import build
 from fleet.transforms.pipeline import run_pipeline
 
 COUNT, NODES, ROUNDS = 20_000, 7_500, 3

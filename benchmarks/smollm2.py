@@ -26,8 +26,8 @@ from fleet.llm.load import load_model
 from fleet.llm.models import SHORT, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text
 from fleet.llm.quantisation import Quantisation, quantise_model
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.infer import infer_type
+from fleet.targets.accel.build import build
+from fleet.transforms.simplify.infer_types import infer_type
 
 PROMPT = "What is the capital of France?"
 WANTED = {"vm": 0.1, "iss": 0.5, "rtl": 10.0, "riscv": 20.0}

@@ -22,8 +22,8 @@ from fleet.llm.quantisation import Quantisation
 from fleet.llm.shapes import ShapeTokenizer, ShapeWeights
 from fleet.llm.sparsity import STRATEGIES, Sparsity
 from fleet.sdk import Call, Device
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.infer import infer_type
+from fleet.targets.accel.build import build
+from fleet.transforms.simplify.infer_types import infer_type
 
 DEVICE, GROUP = "hbm0923_sparse", 128
 

@@ -1,4 +1,4 @@
-"""Calls a set's patterns, which are its author's code: what they raise, and what is no match, becomes one error with its line."""
+"""Calls a set's patterns and tasks, its author's code: what they raise, and what is no match, becomes one error with its line."""
 
 from __future__ import annotations
 
@@ -41,12 +41,17 @@ def _called(pattern: Pattern, method: str, op: FleetOp, call: Callable[[], objec
     except FleetError:
         raise
     except (Exception, SystemExit) as error:  # whatever the author's code raises
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        own = inspect.getsourcefile(getattr(pattern, method))
-        folder = Path(own).parent if own else None
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if folder and Path(f.filename).is_relative_to(folder)]
-        where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else _place(getattr(pattern, method))
-        raise DeviceError(f"pattern {_name(pattern)}, operation {op_id(op)}: {method} fails: {what}", where=where) from error
+        raise failed(f"pattern {_name(pattern)}, operation {op_id(op)}: {method}", getattr(pattern, method), error) from error
+
+
+def failed(what: str, code: Callable[..., object], error: BaseException) -> DeviceError:
+    """Return what an author's code raised as an error with its line. what: names the code."""
+    code = getattr(code, "func", code)  # of a partial
+    own = inspect.getsourcefile(code)
+    folder = Path(own).parent if own else None
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if folder and Path(f.filename).is_relative_to(folder)]
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else _place(code)
+    return DeviceError(f"{what} fails: {' '.join(f'{type(error).__name__}: {error}'.split())}", where=where)
 
 
 def _wrong(found: Match, op: FleetOp) -> str:

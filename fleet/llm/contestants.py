@@ -42,12 +42,12 @@ from fleet.llm.shapes import ShapeWeights
 from fleet.llm.sparsity import Sparsity
 from fleet.llm.weights import ModelWeights
 from fleet.sdk import Device
-from fleet.targets.graph.build import build
-from fleet.targets.graph.module import Module
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.targets.accel.build import build
+from fleet.targets.accel.module import Module
+from fleet.transforms.conversion.weights import GraphWeights
 from fleet.transforms.prune import BLOCK
 from fleet.transforms.quantise import Quantised
+from fleet.transforms.simplify.infer_types import infer_type
 
 ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv", "cvm")
 """Engine names. The first named one becomes the reference; engines run in this order."""
@@ -162,7 +162,7 @@ def compile_model(
 ) -> CompiledContestant:  # fmt: skip
     """Quantise, compile and pack a model; random weights of a shape are stored as drawn.
 
-    aux, wt2hbm: as for `fleet.targets.graph.build.build`.
+    aux, wt2hbm: as for `fleet.targets.accel.build.build`.
 
     Raises:
         DeviceError: the device cannot run or hold it.

@@ -15,7 +15,7 @@ from fleet.core.files import write_atomically
 from fleet.errors import DeviceError
 from fleet.llm.load import LoadedLanguageModel
 from fleet.llm.models import ModelOptions
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.module import Module
 
 _MAIN = Path(__file__).parent / "host" / "answer.cpp"
 _PIXEL_BYTES = 64

@@ -24,8 +24,8 @@ from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit
 from fleet.isa.issue import Binary
 from fleet.sdk import Call
-from fleet.targets.graph.build import build
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.build import build
+from fleet.targets.accel.module import Module
 
 SIZES = (5, 1, 17, 1)
 """Tokens of the steps: a prompt, one token, a second prompt, one token."""

@@ -34,7 +34,7 @@ STORAGE = Edit("fleet/targets/planner.py", "life.first <= other.last)", "life.fi
 
 def _graph_lives(steps: int) -> Edit:
     """An argument's life in a graph ends so many steps early."""
-    return Edit("fleet/targets/graph/place.py", "lives.use(argument, step)", f"lives.use(argument, step - {steps})")
+    return Edit("fleet/targets/accel/memory/place.py", "lives.use(argument, step)", f"lives.use(argument, step - {steps})")
 
 
 def _integers(name: str, what: str, product: str, edit: Edit, *, at: str) -> Fault:
@@ -334,7 +334,7 @@ FAULTS = (
         (r"first divergence \(iss-vs-vm-rounded\): operations add\.0.*",),
         (
             Edit(
-                "fleet/targets/accel/lives.py",
+                "fleet/targets/accel/memory/lives.py",
                 "lives.use(value, at)\n        for value in node.results:",
                 "lives.use(value, min(at, lives.of[lives.roots(value)[0]][0] + 1))\n        for value in node.results:",
             ),

@@ -36,8 +36,8 @@ from fleet.ir.program import Program
 from fleet.llm.models import build_model
 from fleet.llm.tiny import tiny_model
 from fleet.targets.bytecode.erf import erf
-from fleet.transforms.graph.emitter import MASK
-from fleet.transforms.graph.to_program import mask_of, to_program
+from fleet.transforms.conversion.emitter import MASK
+from fleet.transforms.conversion.to_program import mask_of, to_program
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 ROOT = Path(__file__).parents[2]

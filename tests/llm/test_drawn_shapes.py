@@ -15,8 +15,8 @@ from fleet.llm.models import CLASSIC, SHORT, ModelOptions, build_model
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.shapes import ShapeTokenizer, ShapeWeights
 from fleet.llm.tiny import tiny_config
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.infer import infer_type
+from fleet.targets.accel.build import build
+from fleet.transforms.simplify.infer_types import infer_type
 
 SMALL = ModelOptions(tokens=4, positions=16)
 

@@ -27,7 +27,7 @@ from fleet.llm.sessions.device_session import DeviceSession
 from fleet.llm.sessions.program_session import VmSession
 from fleet.llm.sessions.session import Embedding
 from fleet.llm.weights import ModelWeights
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.weights import GraphWeights
 
 HERE = Path(__file__).parent / "families"
 STORED: dict[str, Any] = json.loads((HERE / "models.json").read_text())

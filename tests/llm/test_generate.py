@@ -26,7 +26,7 @@ from fleet.llm.sampling import Sampling
 from fleet.llm.sessions.device_session import DeviceSession
 from fleet.llm.sessions.program_session import VmSession
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.weights import GraphWeights
 
 PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=8, positions=64)

@@ -16,7 +16,7 @@ from fleet.llm.reference import forward
 from fleet.llm.sessions.program_session import CvmSession, RiscvSession, VmSession
 from fleet.llm.sessions.session import Embedding, GenerationSession, TokenStep
 from fleet.llm.tiny import tiny_model
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.weights import GraphWeights
 
 TOKENS = [5, 9, 31, 7, 5, 9, 31, 7, 5, 9, 2]
 SEQUENCES = {"classic": CLASSIC, "short": SHORT, "fused": ModelOptions(join_rope=False)}

@@ -13,8 +13,8 @@ from fleet.ir.accel.evaluate import evaluate
 from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.sessions.run_module import ModuleRunner, RunnableModule, build
 from fleet.llm.tiny import tiny_model
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.to_program import to_program
+from fleet.transforms.conversion.to_program import to_program
+from fleet.transforms.simplify.infer_types import infer_type
 
 
 def module(*, aux: bool = False) -> RunnableModule:

@@ -13,8 +13,8 @@ from fleet.core.records.address_map import AddressMap
 from fleet.errors import ModelError
 from fleet.report.pictures.address_map import draw
 from fleet.sdk.tasks import Space
-from fleet.targets.graph.settings import DEFAULT_BLOCKS, BuildConfig
-from fleet.targets.graph.storage import Planner
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.settings import DEFAULT_BLOCKS, BuildConfig
 from fleet.targets.liveness import FOREVER
 
 

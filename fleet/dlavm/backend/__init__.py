@@ -1,4 +1,4 @@
-"""The graph compiler; see `fleet.targets.graph`."""
+"""The graph compiler; see `fleet.targets.accel.build`."""
 
 from fleet.dlavm._lazy import handing_on
 

@@ -12,7 +12,7 @@ from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.symbols.expr import Var
 from fleet.targets.accel.compile import lowered_program
-from fleet.targets.graph.from_program import from_program
+from fleet.transforms.conversion.from_program import from_program
 
 __all__ = ["from_numpy", "from_onnx", "load", "sample_inputs", "signature"]
 

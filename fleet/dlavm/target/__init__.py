@@ -1,4 +1,4 @@
-"""Targets of code generation; see `fleet.targets.graph`."""
+"""Targets of code generation; see `fleet.targets.driver`."""
 
 from fleet.dlavm._lazy import handing_on
 

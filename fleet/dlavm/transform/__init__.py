@@ -1,4 +1,4 @@
-"""Passes over graphs; see `fleet.transforms.graph`."""
+"""Passes over graphs; see `fleet.transforms`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from fleet.dlavm._lazy import handing_on
 from fleet.dlavm.device.base_accel import Accel
 from fleet.ir.accel.nodes import Node
 from fleet.sdk import Device
-from fleet.transforms.graph import fuse as fusion
-from fleet.transforms.graph import infer
+from fleet.transforms.products import fuse_epilogues
+from fleet.transforms.simplify import infer_types
 
 __all__ = ["FusedOps", "Sequential", "infer_type"]
 
-__getattr__ = handing_on(__name__, {"fuse": "fleet.transforms.graph.fuse", "to_program": "fleet.transforms.graph.to_program"})
+__getattr__ = handing_on(
+    __name__, {"fuse": "fleet.transforms.products.fuse_epilogues", "to_program": "fleet.transforms.conversion.to_program"}
+)
 
 
 def infer_type(expr: Node, device: Accel | Device | str, attrs: Mapping[str, Any] | None = None) -> Node:
-    """Infer the types of a graph; see `fleet.transforms.graph.infer.infer_type`."""
-    return infer.infer_type(expr, device.device if isinstance(device, Accel) else device, attrs)
+    """Infer the types of a graph; see `fleet.transforms.simplify.infer_types.infer_type`."""
+    return infer_types.infer_type(expr, device.device if isinstance(device, Accel) else device, attrs)
 
 
 class FusedOps:
-    """Fuses biases, residuals, ReLU and argmax into the products before them; see `fleet.transforms.graph.fuse`."""
+    """Fuses biases, residuals, ReLU and argmax into the products before them; see `fleet.transforms.products.fuse_epilogues`."""
 
     def __init__(self, opt_level: int = 1) -> None:
         """opt_level: 0 fuses nothing."""
@@ -31,7 +33,7 @@ class FusedOps:
 
     def visit(self, expr: Node) -> Node:
         """Return the fused graph, with its types."""
-        return fusion.fuse(expr).graph if self.opt_level else expr
+        return fuse_epilogues.fuse(expr).graph if self.opt_level else expr
 
 
 class Sequential:

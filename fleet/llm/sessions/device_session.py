@@ -27,7 +27,8 @@ from fleet.llm.models import ModelGraph
 from fleet.llm.sessions.divergent_step import explain_step
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
 from fleet.sdk import Call
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.module import Module
+from fleet.transforms.products.widen_heads import padded_width
 
 _LARGE = 1 << 30
 """Size of images from which a session releases their memory between steps."""
@@ -176,9 +177,9 @@ class DeviceSession(GenerationSession):
     def _unfilled(self, name: str, value: np.ndarray) -> np.ndarray:
         """Return a node's value without the zeros that pad narrow heads to a width of the device."""
         channels, widths = self.model.config.head_channels, self.module.instruction_set.head_channels
-        if channels in widths or name.rpartition(".")[2] not in _HEADS:
+        width = padded_width(channels, widths)
+        if width == channels or name.rpartition(".")[2] not in _HEADS:
             return value
-        width = min((width for width in widths if width > channels), default=channels)
         return value.reshape(*value.shape[:-1], -1, width)[..., :channels].reshape(*value.shape[:-1], -1)
 
     def explain(

@@ -24,7 +24,7 @@ from fleet.streams.replay.explain import ReplayContext, account, spans
 from fleet.streams.replay.fetch import fetch_at_end
 from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import replay
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.module import Module
 
 _SECONDS = 0.4
 

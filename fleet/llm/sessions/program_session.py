@@ -15,9 +15,9 @@ from fleet.core.blas_threads import one_thread
 from fleet.engines.base import RunOptions
 from fleet.llm.models import ModelGraph
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep
-from fleet.transforms.graph.emitter import MASK, StepProgram
-from fleet.transforms.graph.to_program import mask_of, to_program
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.emitter import MASK, StepProgram
+from fleet.transforms.conversion.to_program import mask_of, to_program
+from fleet.transforms.conversion.weights import GraphWeights
 
 if TYPE_CHECKING:
     from fleet.engines.cvm import LoadedVmProgram

@@ -21,8 +21,8 @@ from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.nodes import Node
 from fleet.isa.memory import MappedMemory
-from fleet.targets.graph.build import build as build_module
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.build import build as build_module
+from fleet.targets.accel.module import Module
 
 
 def device_backend(engine: str) -> Backend:
@@ -137,6 +137,6 @@ class RunnableModule(Module):
 
 
 def build(graph: Node, *arguments: Any, **options: Any) -> RunnableModule:
-    """Build a module with `run`; arguments as for `fleet.targets.graph.build.build`."""
+    """Build a module with `run`; arguments as for `fleet.targets.accel.build.build`."""
     made = build_module(graph, *arguments, **options)
     return RunnableModule(**{f.name: getattr(made, f.name) for f in fields(made)})

@@ -1,1 +1,1 @@
-"""The accelerator target: legalise, plan memory, emit instructions."""
+"""The accelerator target, of programs and of graphs: legalise, plan memory, emit instructions, binary, driver."""

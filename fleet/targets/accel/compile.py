@@ -20,7 +20,7 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
 from fleet.isa.codec import words_of
 from fleet.isa.codec_binary import BEAT, encode_binary
-from fleet.isa.description import Description, parameter_values
+from fleet.isa.description import Description
 from fleet.isa.issue import ISSUES, Binary, check_ways, runs
 from fleet.isa.pattern_calls import emitted
 from fleet.isa.reading.cache import load
@@ -29,8 +29,9 @@ from fleet.isa.resolved import reset_state, resolved_call, state_after
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.layout import Layout
 from fleet.sdk.lowering import Match
-from fleet.targets.accel.lives import lifetimes
-from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
+from fleet.targets.accel.emission import set_parameter
+from fleet.targets.accel.memory.lives import lifetimes
+from fleet.targets.accel.memory.plan import AccelMemoryPlan, DdrTenant
 from fleet.targets.accel.program import AccelProgram, HostStep, value_key
 from fleet.targets.accel.raising import raised
 from fleet.targets.accel.stream import CallGroup, DeviceSegment
@@ -237,12 +238,7 @@ class _Context:
                 yield Binary(first, count, space, offset, data.size)
 
     def parameter(self, register: str, value: int) -> None:
-        parameter_values(self._description, {register: value})
-        known = self.parameters.setdefault(register, value)
-        if known != value:
-            raise DeviceError(
-                f"register {register} is {known:#x} for an earlier operation and {value:#x} for this one", where=self.device.name
-            )
+        set_parameter(self.parameters, self._description, register, value)
 
     def rounded(self, name: str, values: np.ndarray) -> None:
         weight = self.program.weights[name]

@@ -18,7 +18,7 @@ from fleet.isa.description import parameter_values
 from fleet.isa.memory import MemoryImage
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
-from fleet.targets.accel.plan import AccelMemoryPlan
+from fleet.targets.accel.memory.plan import AccelMemoryPlan
 from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 
 

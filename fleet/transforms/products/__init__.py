@@ -1,1 +1,1 @@
-"""Passes that rewrite products: linear layers, integer products, transposed and split products, widened heads."""
+"""Passes that rewrite products, of programs and of graphs: linear layers, integer products, convolutions, heads of other widths."""

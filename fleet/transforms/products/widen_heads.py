@@ -8,6 +8,7 @@ one, so that no zero is moved at run time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def _widen(edit: Edit, op: c.AttentionOp, widths: Sequence[int]) -> bool:
     if -1 in shape or not shape[-1] or shape[-1] % heads:
         return False
     width = shape[-1] // heads
-    wide = min((w for w in widths if w >= width), default=width)
+    wide = padded_width(width, widths)
     sources = [_source(edit, v) for v in (op.q, op.k, op.v)]
     target = _target(edit, op.results[0])
     if wide == width or target is None or any(s is None for s in sources):
@@ -162,18 +163,27 @@ def _wider(edit: Edit, source: _Source, heads: int, width: int, wide: int) -> SS
     return value
 
 
+def padded_width(width: int, widths: Sequence[int]) -> int:
+    """Return the least of `widths` that holds a head; its own width if none does."""
+    return min((w for w in widths if w >= width), default=width)
+
+
+def padded_heads(array: np.ndarray, axis: int, heads: int, wide: int) -> np.ndarray:
+    """Return an array with zeros after every head's part of an axis, so that each has `wide` numbers."""
+    lead, tail = array.shape[:axis], array.shape[axis + 1 :]
+    parts = array.reshape(*lead, heads, -1, *tail)
+    padding = [(0, 0)] * parts.ndim
+    padding[axis + 1] = 0, wide - parts.shape[axis + 1]
+    return np.pad(parts, padding).reshape(*lead, heads * wide, *tail)
+
+
 def _padded(edit: Edit, weight: SSAValue, axis: int, heads: int, width: int, wide: int) -> SSAValue:
     """Return a new weight: `weight` with zeros after each head's part of an axis."""
     assert isinstance(weight, BlockArgument)
     name, shape, dtype = edit.arguments[weight.index].name, shape_of(weight.type), numpy_dtype(weight.type)
     target = (*shape[:axis], heads * wide, *shape[axis + 1 :])
 
-    def pad(array: np.ndarray) -> np.ndarray:
-        parts = array.reshape(*shape[:axis], heads, width, *shape[axis + 1 :])
-        filled = np.zeros((*shape[:axis], heads, wide, *shape[axis + 1 :]), dtype)
-        filled[(slice(None),) * (axis + 1) + (slice(0, width),)] = parts
-        return filled.reshape(target)
-
     entry = edit.weights.entries[name] if isinstance(edit.weights, Weights) else np.asarray(edit.weights[name])
+    pad = partial(padded_heads, axis=axis, heads=heads, wide=wide)
     recipe = Derived(f"axis {axis}: {heads} heads of {width} as {wide}", (entry,), target, dtype, pad)
     return edit.add_weight(edit.fresh_id(f"{name}.heads_of_{wide}"), recipe, tensor_type(target, dtype))

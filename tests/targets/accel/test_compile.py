@@ -18,7 +18,7 @@ from fleet.targets import quantised
 from fleet.targets.accel import compile as module
 from fleet.targets.accel.compile import compile_accel, rounded_program
 from fleet.targets.accel.listing import regs_listing
-from fleet.targets.accel.plan import AccelMemoryPlan
+from fleet.targets.accel.memory.plan import AccelMemoryPlan
 
 SET, SMALL = find_device("hbm_small")
 

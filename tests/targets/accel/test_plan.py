@@ -17,8 +17,8 @@ from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel import compile as module
 from fleet.targets.accel.compile import compile_accel
-from fleet.targets.accel.lives import lifetimes
-from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
+from fleet.targets.accel.memory.lives import lifetimes
+from fleet.targets.accel.memory.plan import AccelMemoryPlan, DdrTenant
 from fleet.targets.accel.program import AccelProgram, HostStep, value_key
 from fleet.targets.accel.stream import DeviceSegment
 from fleet.targets.liveness import Life

@@ -12,7 +12,7 @@ from fleet.engines.execute import execute_calls
 from fleet.ir.accel.nodes import ConstantNode, Node
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.module import Module
 
 DEVICE = "hbm_small"
 CHANNELS, HEADS, KV_HEADS, HEAD, FFN, VOCABULARY = 128, 4, 2, 64, 192, 100

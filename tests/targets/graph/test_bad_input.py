@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,12 @@ from fleet.dlavm import adr, ne, transform
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device
-from fleet.targets.graph.build import build
-from fleet.targets.graph.settings import DEFAULT_BLOCKS
+from fleet.sdk import Device
+from fleet.sdk.hardware.state import StateRegister
+from fleet.sdk.tasks import TaskCall, TaskContext
+from fleet.targets.accel.build import build
+from fleet.targets.accel.legality import check
+from fleet.targets.accel.settings import DEFAULT_BLOCKS
 
 hbm = adr.hbm
 
@@ -70,7 +74,7 @@ def test_a_dimension_with_the_name_of_a_storage(name: str) -> None:
 
 def test_a_set_without_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     without = replace(find_device("hbm_small")[0], tasks=None)
-    monkeypatch.setattr("fleet.targets.graph.build.find_device", lambda name: (without, find_device(name)[1]))
+    monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda name: (without, find_device(name)[1]))
     with pytest.raises(DeviceError, match="it has no tasks for graphs"):
         build(typed(hbm.mvm(given(), weights())))
 
@@ -113,17 +117,71 @@ def test_the_cache_is_written_from_ddr() -> None:
         build(typed(q, last_token=0))
 
 
+def test_a_parameter_that_its_register_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    instruction_set, device = find_device("hbm_small")
+    assert instruction_set.tasks is not None
+
+    def too_large(context: TaskContext, _call: TaskCall) -> None:
+        context.parameter("eps", 1 << 32)
+
+    wrong = replace(instruction_set.tasks, tasks=dict.fromkeys(instruction_set.tasks.tasks, too_large))
+    monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda _name: (replace(instruction_set, tasks=wrong), device))
+    with pytest.raises(FleetError, match="0x100000000 does not fit in parameter register 'eps'"):
+        build(typed(hbm.mvm(given(), weights())))
+
+
+def test_what_is_legal_may_depend_on_what_earlier_instructions_configured() -> None:
+    """Instructions are held to their rules with the state registers that they find, as those of a program are."""
+    instruction_set, device = find_device("hbm_small")
+    mvm = instruction_set.instructions["mvm"]
+
+    class Moded(mvm):
+        uses = ("mode",)
+
+        @classmethod
+        def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+            own = {name: value for name, value in fields.items() if name != "mode"}
+            return [*super().legal(device, own), *([] if fields["mode"] == 1 else ["mode: expected 1"])]
+
+    moded = replace(instruction_set, instructions={**instruction_set.instructions, "mvm": Moded})
+    module = build(typed(hbm.mvm(given(), weights())))
+    described = replace(module.description, state_registers=(replace(module.description.registers[0], name="mode"),))
+
+    def held(reset: int) -> None:
+        state = replace(device.state, registers=(StateRegister("mode", reset),))
+        check(module.steps, module.emission.dims, moded, replace(device, state=state), described)
+
+    held(1)
+    with pytest.raises(DeviceError, match=r"mvm_0 .*with token=1: the compiler made an illegal instruction: mode: expected 1"):
+        held(0)
+
+
+@pytest.mark.parametrize("part", ["tasks", "room"])
+def test_a_set_whose_code_fails_is_told_its_line(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    instruction_set, device = find_device("hbm_small")
+    assert instruction_set.tasks is not None
+
+    def wrong(*_given: Any) -> Any:
+        return 1 // 0
+
+    given_tasks = dict.fromkeys(instruction_set.tasks.tasks, wrong)
+    tasks = replace(instruction_set.tasks, tasks=given_tasks, **({"room": lambda *_given: wrong()} if part == "room" else {}))
+    monkeypatch.setattr("fleet.targets.accel.build.find_device", lambda _name: (replace(instruction_set, tasks=tasks), device))
+    with pytest.raises(DeviceError, match=r"test_bad_input.py:\d+: .*fails: ZeroDivisionError"):
+        build(typed(hbm.mvm(given(), weights())))
+
+
 def test_a_prompt_longer_than_the_plan() -> None:
     module = build(decoder(1, data=False))
-    module.check(token=24, last_token=40)
+    module.bind({"token": 24, "last_token": 40})
     with pytest.raises(ModelError, match="token is 25, the plan has 0 to 24; build with a larger max_data of token"):
-        module.check(token=25)
+        module.bind({"token": 25})
     with pytest.raises(
         ModelError, match=r"step token=24, last_token=41: 65 positions of the table 'table', at most 64 are possible"
     ):
-        module.check(token=24, last_token=41)
+        module.bind({"token": 24, "last_token": 41})
     with pytest.raises(ModelError, match=r"input 'x' \(1, token, 128\) would be empty"):
-        module.check(token=0)
+        module.bind({"token": 0})
     with pytest.raises(ModelError, match="no dimension 'tokens'; dimensions are token, last_token"):
         module.calls(tokens=1)
 

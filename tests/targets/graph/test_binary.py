@@ -13,8 +13,8 @@ from fleet.engines.iss import IssBackend
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec_binary import decode_binary
 from fleet.sdk import Call
-from fleet.targets.graph.build import build
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.build import build
+from fleet.targets.accel.module import Module
 
 
 def plain(calls: tuple[Call, ...] | list[Call]) -> list[tuple[str, dict[str, int]]]:

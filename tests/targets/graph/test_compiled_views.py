@@ -13,7 +13,7 @@ from small import Machine
 from fleet.dlavm import adr, ne, transform
 from fleet.errors import FleetError, ModelError
 from fleet.ir.accel.nodes import Node
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 
 hbm = adr.hbm
 TOKENS = 5
@@ -174,7 +174,7 @@ def test_a_step_that_is_too_small_for_a_view(view: Callable[[Node, ne.Var], Node
     token = ne.Var("token", max_data=9)
     x = adr.hbm.var_ddr("x", (1, token, 64))
     module = build(transform.infer_type(view(adr.hbm.add(x, x), token), "hbm_small"), aux=True)
-    module.check(token=least)
+    module.bind({"token": least})
     assert module.first_step["token"] == least
     with pytest.raises(ModelError, match=r"1 too few for .*(gather|split)"):
         module.calls(token=least - 1)

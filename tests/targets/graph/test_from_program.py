@@ -14,8 +14,8 @@ from fleet.engines.iss import ENGINE
 from fleet.engines.vm import ENGINE as GOLDEN
 from fleet.errors import ModelError
 from fleet.isa.registry import find_device
-from fleet.targets.graph.from_program import from_program
-from fleet.transforms.graph.to_program import to_program
+from fleet.transforms.conversion.from_program import from_program
+from fleet.transforms.conversion.to_program import to_program
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = {"global": 0, "weight": "global", "runtime": "weight", "insts": "runtime", "hbm": 0, "hbm_cache": "hbm"}

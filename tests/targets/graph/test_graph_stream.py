@@ -12,9 +12,9 @@ from fleet.errors import ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import decode_binary
 from fleet.isa.memory import MappedMemory
+from fleet.targets.accel.build import build
 from fleet.targets.accel.container import load, save, stream_file
 from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
-from fleet.targets.graph.build import build
 
 STEP = {"token": 5, "last_token": 0}
 

@@ -17,8 +17,8 @@ from small import CHANNELS, Weights, decoder, dims, wide
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.nodes import Node
 from fleet.isa.codec import register_writes
-from fleet.targets.graph.build import build
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.build import build
+from fleet.targets.accel.module import Module
 
 HOST = r"""
 #include <cstdint>
@@ -219,7 +219,7 @@ def test_sections_in_order_and_a_hash_instead_of_a_time() -> None:
 
 def test_the_source_is_the_same_in_every_process() -> None:
     code = """from small import decoder
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 print(build(decoder(data=False), aux=True).get_source())"""
     environment = {**os.environ, "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     made = [

@@ -11,7 +11,7 @@ from small import Machine
 from fleet.dlavm import adr, ne, transform
 from fleet.errors import ModelError
 from fleet.ir.accel.nodes import Node
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 
 hbm = adr.hbm
 

@@ -11,7 +11,7 @@ from small import Machine, decoder, steps
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.nodes import ConstantNode, Node
 from fleet.ir.accel.walk import constants, rewrite
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 from fleet.transforms.quantise import QuantiseOptions, quantise
 
 

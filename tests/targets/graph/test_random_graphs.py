@@ -13,7 +13,7 @@ from small import Machine
 
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.nodes import Node
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 from fleet.targets.liveness import Lives
 
 HEADS, CHANNELS = 4, 128

@@ -13,7 +13,7 @@ from fleet.errors import FleetError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.walk import constants
 from fleet.isa.registry import find_device
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 from fleet.transforms.quantise import QuantiseOptions, quantise
 
 _, SPARSE = find_device("hbm_small_sparse")

@@ -11,9 +11,9 @@ from small import decoder, wide
 
 from fleet.errors import ModelError
 from fleet.isa.codec import words_of
-from fleet.targets.graph.build import build
-from fleet.targets.graph.legality import bindings
-from fleet.targets.graph.module import Module
+from fleet.targets.accel.build import build
+from fleet.targets.accel.legality import bindings
+from fleet.targets.accel.module import Module
 
 
 @cache

@@ -11,8 +11,8 @@ from hypothesis import strategies as s
 
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.sdk.tasks import Space
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Planner, StoragePlan
+from fleet.targets.accel.memory.storage import Planner, StoragePlan
+from fleet.targets.accel.settings import BuildConfig
 from fleet.targets.liveness import FOREVER
 
 SPACES = {"ddr": Space(1 << 20, 64), "hbm": Space(1 << 16, 32), "onchip": Space(1 << 13, 64, parts=2)}
@@ -31,7 +31,7 @@ def overlaps(plan: StoragePlan) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for i, a in enumerate(plan.tenants):
         for b in plan.tenants[i + 1 :]:
-            x, y = plan.storages[a.storage], plan.storages[b.storage]
+            x, y = a.storage, b.storage
             steps_a, steps_b = (set(range(t.life.first, min(t.life.last, plan.steps) + 1)) for t in (a, b))
             bytes_a, bytes_b = range(x.address, x.address + a.life.size), range(y.address, y.address + b.life.size)
             together = x.space == y.space and steps_a & steps_b
@@ -67,9 +67,9 @@ def test_nothing_alive_overlaps(data: s.DataObject) -> None:
         p.stage("runtime", "ddr", data.draw(s.integers(1, 2000)))
     plan = p.finish(steps)
     assert overlaps(plan) == []
-    assert {t.key: t.storage for t in plan.tenants if t.key in placed} == {key: p.storage(key) for key in placed}
+    assert {t.key: t.storage.name for t in plan.tenants if t.key in placed} == {key: p.storage(key) for key in placed}
     for t in plan.tenants:
-        storage = plan.storages[t.storage]
+        storage = t.storage
         assert t.life.size <= storage.size
         space = SPACES[storage.space]
         assert storage.address % space.align == 0
@@ -100,7 +100,7 @@ def test_the_largest_come_first_and_what_is_dead_makes_room() -> None:
         p.place(key, "runtime", "ddr", size, first, last)
     p.settle()
     plan = p.finish(3)
-    assert {t.key: plan.storages[t.storage].address for t in plan.tenants} == {"y": 0, "a": 0, "c": 1024, "x": 1344, "b": 640}
+    assert {t.key: t.storage.address for t in plan.tenants} == {"y": 0, "a": 0, "c": 1024, "x": 1344, "b": 640}
     assert list(plan.storages) == [f"runtime{n}" for n in range(4)]
     assert plan.peak("runtime") == 320 + 256 + 1024
     assert plan.report()[1].split() == ["runtime", "ddr", "0x0", "1,600", "4", "1,600", "0.0%"]

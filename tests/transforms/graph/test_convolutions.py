@@ -14,9 +14,9 @@ from fleet.ir.accel.nodes import Node, OperatorCall, post_order
 from fleet.ir.accel.types import Dim
 from fleet.isa.registry import find_device
 from fleet.llm.sessions.run_module import ModuleRunner
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.windows import convolve_by_products
+from fleet.targets.accel.build import build
+from fleet.transforms.products.convolve import convolve_by_products
+from fleet.transforms.simplify.infer_types import infer_type
 
 hbm = adr.hbm
 SMALL = find_device("hbm_small")[1]

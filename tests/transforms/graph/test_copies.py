@@ -13,9 +13,9 @@ from fleet.ir.accel.nodes import Node, OperatorCall, post_order
 from fleet.isa.registry import find_device
 from fleet.llm.sessions.run_module import ModuleRunner
 from fleet.sdk.tasks import GraphTasks
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.copies import copy_parts
-from fleet.transforms.graph.infer import infer_type
+from fleet.targets.accel.build import build
+from fleet.transforms.copy_parts import copy_parts
+from fleet.transforms.simplify.infer_types import infer_type
 
 C = 128
 T, LAST = ne.Var("token", max_data=64), ne.Var("last_token", max_data=64)

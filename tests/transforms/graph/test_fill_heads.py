@@ -10,9 +10,9 @@ from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.nodes import Node, labels
 from fleet.isa.registry import find_device
 from fleet.llm.sessions.run_module import ModuleRunner
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.fill_heads import fill_heads
-from fleet.transforms.graph.infer import infer_type
+from fleet.targets.accel.build import build
+from fleet.transforms.products.fill_heads import fill_heads
+from fleet.transforms.simplify.infer_types import infer_type
 
 T, LAST = ne.Var("token", max_data=6), ne.Var("last_token", max_data=12)
 hbm = adr.hbm

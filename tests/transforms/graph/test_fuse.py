@@ -14,8 +14,8 @@ from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, labels, post_order, print_graph
 from fleet.ir.accel.walk import constants
-from fleet.transforms.graph.fuse import Fused, fuse
-from fleet.transforms.graph.infer import infer_type
+from fleet.transforms.products.fuse_epilogues import Fused, fuse
+from fleet.transforms.simplify.infer_types import infer_type
 
 T, LAST = ne.Var("token", max_data=64), ne.Var("last_token", max_data=64)
 hbm = adr.hbm

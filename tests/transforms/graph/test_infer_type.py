@@ -12,7 +12,7 @@ from fleet.errors import DeviceError
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, post_order
 from fleet.ir.accel.walk import constants
-from fleet.transforms.graph.infer import infer_type
+from fleet.transforms.simplify.infer_types import infer_type
 
 T = ne.Var("token", max_data=64)
 LAST = ne.Var("last_token", max_data=64)

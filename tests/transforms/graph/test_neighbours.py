@@ -12,9 +12,9 @@ from fleet.dlavm import adr, ne
 from fleet.errors import DeviceError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, labels, post_order
-from fleet.targets.graph.build import build
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.neighbours import turn_neighbours
+from fleet.targets.accel.build import build
+from fleet.transforms.products.turn_neighbours import turn_neighbours
+from fleet.transforms.simplify.infer_types import infer_type
 
 T, LAST = ne.Var("token", max_data=8), ne.Var("last_token", max_data=8)
 hbm = adr.hbm

@@ -9,7 +9,7 @@ from fleet.ir.accel import attention, products
 from fleet.symbols import expr as ne
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
-from fleet.transforms.graph.to_program import to_program
+from fleet.transforms.conversion.to_program import to_program
 
 TOKEN = ne.Var("token", max_data=16)
 

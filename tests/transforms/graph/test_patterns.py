@@ -14,12 +14,12 @@ from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall
 from fleet.ir.accel.pointwise import ActivateCall
 from fleet.isa.registry import find_device
-from fleet.transforms.graph import fill_heads
-from fleet.transforms.graph.fill_heads import fill_heads as filled
-from fleet.transforms.graph.fuse import fuse
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.neighbours import turn_neighbours
-from fleet.transforms.graph.rewriting import GraphCopy, watching
+from fleet.transforms.graph_edit import GraphCopy, watching
+from fleet.transforms.products import fill_heads
+from fleet.transforms.products.fill_heads import fill_heads as filled
+from fleet.transforms.products.fuse_epilogues import fuse
+from fleet.transforms.products.turn_neighbours import turn_neighbours
+from fleet.transforms.simplify.infer_types import infer_type
 
 T, LAST = ne.Var("token", max_data=64), ne.Var("last_token", max_data=64)
 SET, SMALL = find_device("hbm_small")
@@ -140,8 +140,8 @@ def test_a_planted_wrong_pattern_is_named() -> None:
 
 def test_faults_in_what_the_patterns_make_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = first("fill_heads", "_Attention")
-    zeros = fill_heads._zeros  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(fill_heads, "_zeros", lambda *given: zeros(*given) + 0.01)
+    zeros = fill_heads.padded_heads
+    monkeypatch.setattr(fill_heads, "padded_heads", lambda *given: zeros(*given) + 0.01)
     with pytest.raises(AssertionError, match=r"pattern _Attention at \S+ changes"):
         check(graph, PASSES["fill_heads"])
     graph = first("turn_neighbours", "_Scores")

@@ -16,10 +16,10 @@ from fleet.ir.accel.nodes import Node, OperatorCall, TupleNode
 from fleet.symbols import expr as ne
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.lowerings import LOWERINGS
-from fleet.transforms.graph.to_program import mask_of, to_program
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.lowerings import LOWERINGS
+from fleet.transforms.conversion.to_program import mask_of, to_program
+from fleet.transforms.conversion.weights import GraphWeights
+from fleet.transforms.simplify.infer_types import infer_type
 
 RNG = np.random.default_rng(5)
 TOKEN = ne.Var("token", max_data=16)

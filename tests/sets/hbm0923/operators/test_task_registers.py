@@ -15,7 +15,7 @@ import pytest
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.nodes import Node
 from fleet.isa.codec import register_writes
-from fleet.targets.graph.build import build
+from fleet.targets.accel.build import build
 
 hbm = adr.hbm
 ROW = 192

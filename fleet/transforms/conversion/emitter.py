@@ -20,7 +20,7 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import shape_of, tensor_type
 from fleet.ir.weights import Weights
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.weights import GraphWeights
 
 MASK = "mask"
 _F32 = np.dtype(np.float32)
@@ -86,8 +86,7 @@ class GraphEmitter:
         self.block = Block()
         self._arguments: list[Argument] = []
         self._values: dict[str, SSAValue] = {}
-        self._of: dict[int, SSAValue | tuple[SSAValue, ...]] = {}
-        self._keep: list[Node] = []  # keeps the nodes alive, because their ids are keys
+        self._of: dict[Node, SSAValue | tuple[SSAValue, ...]] = {}
         self._entries: dict[str, Any] = {}
         self._caches: list[tuple[GraphCache, SSAValue]] = []
         self._tables: dict[str, Table] = {}
@@ -160,17 +159,16 @@ class GraphEmitter:
 
     def add(self, node: Node, lowerings: Mapping[type[OperatorCall], Lowering]) -> None:
         """Lower one node, after its arguments."""
-        self._keep.append(node)
         match node:
             case VarNode():
-                self._of[id(node)] = self._variable(node)
+                self._of[node] = self._variable(node)
             case TupleItemNode():
-                values = self._of[id(node.source)]
+                values = self._of[node.source]
                 if not isinstance(values, tuple) or not 0 <= node.index < len(values):
                     raise ModelError(f"no result {node.index}", where=f"{self.name}, node {node.source.label}")
-                self._of[id(node)] = values[node.index]
+                self._of[node] = values[node.index]
             case OperatorCall():
-                self._of[id(node)] = self._call(node, lowerings)
+                self._of[node] = self._call(node, lowerings)
             case _:
                 pass
 
@@ -204,7 +202,7 @@ class GraphEmitter:
     def _operand(self, node: Node) -> Any:
         if isinstance(node, ConstantNode):
             return None
-        value = self._of[id(node)]
+        value = self._of[node]
         if isinstance(value, tuple):
             raise self.failed("an argument with several results: take one by its index")
         return value
@@ -227,7 +225,7 @@ class GraphEmitter:
         """Finish the program."""
         outputs: dict[str, SSAValue] = {}
         for name, node in results.items():
-            value = self._of.get(id(node))
+            value = self._of.get(node)
             if not isinstance(value, SSAValue):
                 raise ModelError("its result is no tensor", where=f"{self.name}, result {name}")
             outputs[name] = value

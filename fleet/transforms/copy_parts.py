@@ -5,33 +5,22 @@ computes a function of every element, and the identity is one. Every bit stays, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, post_order
 from fleet.ir.accel.pointwise import SEGMENTS, ActivateCall
 from fleet.ir.accel.types import AccelTensor, DataType
 from fleet.ir.accel.views import ConcatCall, SplitCall
 from fleet.sdk.tasks import GraphTasks
-from fleet.transforms.graph.rewriting import GraphCopy, rebuilt
+from fleet.transforms.graph_edit import GraphCopy, GraphPattern, RewrittenGraph, rebuilt, rewritten
 
 IDENTITY = np.stack([np.linspace(-64, 64, SEGMENTS), np.ones(SEGMENTS), np.full(SEGMENTS, -0.0)]).astype(np.float16)
 """x[16], k[16], b[16] of 1 * x + -0.0, which keeps the sign of a zero."""
 
 
-@dataclass(frozen=True)
-class CopiedParts:
-    """The new graph, with its types. made: names of the joins that got copies; fates: as in `fuse.Fused`."""
-
-    graph: Node
-    made: tuple[str, ...]
-    fates: Mapping[str, str]
-
-
-def copy_parts(graph: Node, tasks: GraphTasks) -> CopiedParts:
+def copy_parts(graph: Node, tasks: GraphTasks) -> RewrittenGraph:
     """Copies the operands of joins that a view or an input gives, that have another join already, or stand in this one twice.
 
     graph: as `infer_type` gives it; it is not touched.
@@ -39,19 +28,16 @@ def copy_parts(graph: Node, tasks: GraphTasks) -> CopiedParts:
     """
     joins = any(isinstance(node, ConcatCall) for node in post_order(graph))
     if not joins or ActivateCall.name not in tasks.tasks:
-        return CopiedParts(graph, (), {})
-    copy = GraphCopy(graph)
-    pattern = _Join(copy, tasks)
-    root = copy.rewrite(pattern)
-    return CopiedParts(root, tuple(pattern.made), copy.fates.fates)
+        return RewrittenGraph(graph)
+    return rewritten(graph, lambda copy: _Join(copy, tasks))
 
 
-class _Join(RewritePattern):
+class _Join(GraphPattern):
     """A join with an operand that no instruction can write where it belongs."""
 
     def __init__(self, copy: GraphCopy, tasks: GraphTasks) -> None:
-        self.copy, self.tasks = copy, tasks
-        self.made: list[str] = []
+        super().__init__(copy)
+        self.tasks = tasks
         self.taken: set[Node] = set()
         self.table: ConstantNode | None = None
 
@@ -75,8 +61,7 @@ class _Join(RewritePattern):
                 operands.append(part)
         if not new:
             return
-        self.made.append(self.copy.fates.names[op])
-        self.copy.replace(op, [*new, rebuilt(op, operands, op.checked_type)], op, rewriter)
+        self.replace(op, [*new, rebuilt(op, operands, op.checked_type)], rewriter)
 
     def _written(self, part: Node, join: ConcatCall) -> bool:
         return isinstance(part, OperatorCall) and part.name in self.tasks.tasks and part.prefix == join.prefix

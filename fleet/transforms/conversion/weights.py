@@ -46,28 +46,25 @@ class GraphWeights:
 
     def __init__(self, change: Change | None = None, label: str = "") -> None:
         self._change, self._label = change, label
-        self._matrices: dict[int, WeightMatrix] = {}
-        self._arrays: dict[int, np.ndarray] = {}
-        self._held: list[ConstantNode] = []  # keeps the constants alive, because their ids are keys
+        self._matrices: dict[ConstantNode, WeightMatrix] = {}
+        self._arrays: dict[ConstantNode, np.ndarray] = {}
 
     def matrix(self, constant: ConstantNode) -> WeightMatrix:
         """Return a weight matrix, transposed; computed on first use. Raises ModelError if its shape is not known."""
-        if id(constant) not in self._matrices:
+        if constant not in self._matrices:
             shape = constant.shape if constant.shape is not None else self._data(constant).shape
             if len(shape) != 2 or not all(isinstance(d, int) for d in shape):
                 raise ModelError(f"shape {list(shape)}, expected (CHin, CHout)", where=f"constant {constant.label}")
             inputs, outputs = (int(str(d)) for d in shape)
             made = WeightMatrix(constant, (outputs, inputs), self._label, lambda: self._data(constant))
-            self._matrices[id(constant)] = made
-            self._held.append(constant)
-        return self._matrices[id(constant)]
+            self._matrices[constant] = made
+        return self._matrices[constant]
 
     def array(self, constant: ConstantNode) -> np.ndarray:
         """Return any other constant, in its own shape."""
-        if id(constant) not in self._arrays:
-            self._arrays[id(constant)] = self._data(constant)
-            self._held.append(constant)
-        return self._arrays[id(constant)]
+        if constant not in self._arrays:
+            self._arrays[constant] = self._data(constant)
+        return self._arrays[constant]
 
     def _data(self, constant: ConstantNode) -> np.ndarray:
         data = constant.data() if callable(constant.data) else constant.data

@@ -9,8 +9,8 @@ import numpy as np
 
 from fleet.errors import FleetError, ModelError
 from fleet.sdk.tasks import Quantiser
+from fleet.targets.accel.emission import ConstantPlace
 from fleet.targets.driver.names import Names, identifier
-from fleet.targets.graph.emission import ConstantPlace
 from fleet.targets.quantised import quantiser
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
 from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
+from fleet.targets.accel.binary import AuxRun, Slot
+from fleet.targets.accel.compiled import INSTS_FILE, CompiledGraph
+from fleet.targets.accel.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
+from fleet.targets.accel.memory.place import short
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.names import Names, identifier
 from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, issue, issue_calls, parameter_writes
-from fleet.targets.graph.binary import AuxRun, Slot
-from fleet.targets.graph.compiled import CompiledGraph
-from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
-from fleet.targets.graph.place import short
-from fleet.targets.graph.steps import BoundLoop
 
 _LARGEST_INT = (1 << 31) - 1
 
@@ -122,7 +121,7 @@ class _Driver:
         if self.m.binary is not None:
             size = self.m.binary.size
             address = dim(address_of(self.m.insts) + self.m.config.ddr_base)
-            whole.add(st.CopyFile("ddr", self.m.insts_file, address, size))
+            whole.add(st.CopyFile("ddr", INSTS_FILE, address, size))
             for n, variable in self.was.items():
                 whole.add(st.Assign(variable.name, self.m.first_step[n]))
             rounds = self.m.runs_of(self.m.first_step)
@@ -136,13 +135,12 @@ class _Driver:
         size, storage = place.packing.room.size, address_of(place.storage)
         written: dict[int, Number] = {}
         for bank, file in enumerate(m.constants.files(place)):
-            if place.space != "hbm":
-                block.add(st.CopyFile("ddr", file, dim(storage + m.config.ddr_base), size))
-            elif not m.config.wt2hbm:
-                block.add(st.CopyFile("hbm", file, dim(storage + (m.config.hbm_base + (bank << m.bank_step))), size))
-            else:
+            if place.space == "hbm" and m.config.wt2hbm:
                 block.add(st.CopyFile("ddr", file, dim(address_of(m.staging) + m.config.ddr_base), size))
                 block.add(*issue_calls(m.description, m.copies(place, bank), written=written))
+                continue
+            hbm = m.config.hbm_base + (bank << m.device.parameters["Log2BankStep"])
+            block.add(st.CopyFile(place.space, file, dim(storage + (hbm if place.space == "hbm" else m.config.ddr_base)), size))
         return block
 
     # ---- registers
@@ -246,11 +244,10 @@ class _Driver:
 
     def _slot_words(self, slot: Slot, groups: dict[tuple[str, ...], st.Block]) -> None:
         for k, register in enumerate(self.m.description.words(slot.made.instruction)):
-            value = slot.made.dynamic.get(register.name)
-            if value is not None:
+            if (value := slot.made.dynamic.get(register.name)) is not None:
                 self._group(groups, [value]).add(st.WriteWord(self._word(slot.word + k), self.number(value)))
 
-    def _loop_words(self, i: int, run: AuxRun, loop: BoundLoop) -> Iterator[st.Node]:
+    def _loop_words(self, i: int, run: AuxRun, loop: Loop) -> Iterator[st.Node]:
         """Emit a task for every possible iteration; those beyond the step's count become zeros."""
         (made,) = loop.body
         word = self.m.description.instructions[made.instruction]
@@ -261,8 +258,7 @@ class _Driver:
         place = index // TASKS * block_words + index % TASKS * (word.beats * WORDS) + (start + head)
         there, registers = st.Block(), self.m.description.words(made.instruction)
         for k, register in enumerate(registers):
-            value = made.dynamic.get(register.name, made.fixed[register.name])
-            there.add(st.WriteWord(self._word(place + k), self.number(value)))
+            there.add(st.WriteWord(self._word(place + k), self.number(made.fields[register.name])))
         k = Var(f"{index.name}_word", len(registers) - 1)
         gone = st.Block([st.For(k.name, len(registers), st.Block([st.WriteWord(self._word(place + k), 0)]))])
         yield st.For(index.name, loop.most, st.Block([st.IfThen(index < count, there, gone)]))

@@ -12,19 +12,19 @@ from fleet.isa.issue import check_ways
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet
+from fleet.targets.accel.binary import AuxBinary
+from fleet.targets.accel.constants import GraphConstants
+from fleet.targets.accel.legality import check
+from fleet.targets.accel.lower import lower
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.module import Module
+from fleet.targets.accel.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
+from fleet.targets.accel.steps import Steps
 from fleet.targets.driver.cpp import HPP, DriverLanguage
-from fleet.targets.graph.binary import AuxBinary
-from fleet.targets.graph.constants import GraphConstants
-from fleet.targets.graph.legality import check
-from fleet.targets.graph.lower import lower
-from fleet.targets.graph.module import Module
-from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
-from fleet.targets.graph.steps import Steps
-from fleet.targets.graph.storage import Planner
-from fleet.transforms.graph.copies import copy_parts
-from fleet.transforms.graph.fill_heads import fill_heads
-from fleet.transforms.graph.neighbours import turn_neighbours
-from fleet.transforms.graph.windows import convolve_by_products
+from fleet.transforms.copy_parts import copy_parts
+from fleet.transforms.products.convolve import convolve_by_products
+from fleet.transforms.products.fill_heads import fill_heads
+from fleet.transforms.products.turn_neighbours import turn_neighbours
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 _OPTIONS = ("clip", "group", "rounding", "sparse")
@@ -75,34 +75,27 @@ def build(
     planner = Planner(blocks, config, tasks.spaces(found), found.name)
     fitted = fill_heads(turn_neighbours(convolve_by_products(graph, found).graph).graph, found, instruction_set.head_channels).graph
     fitted = copy_parts(fitted, tasks).graph
-    emission = lower(fitted, tasks, found, planner, config, chosen)
+    emission = lower(fitted, tasks, found, description, planner, config, chosen)
     staging = ""
     if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):
         staging = planner.stage("runtime", "ddr", max(sizes))
     insts = ""
     if aux:
-        # Its size depends on no address.
-        zero = dict.fromkeys(planner.names(), 0)
-        size = AuxBinary(Steps(emission, zero), description).size
-        insts = planner.take("insts", "insts", "ddr", size)
+        insts = planner.take("insts", "insts", "ddr", AuxBinary(emission.items, description).size)
     plan = planner.finish(len(emission.nodes))
     steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
     module = Module(
         name=name,
-        aux=aux,
         instruction_set=instruction_set,
-        tasks=tasks,
         device=found,
-        description=description,
         description_hash=description_hash(instruction_set, found),
         config=config,
-        options=chosen,
         target=target,
         emission=emission,
         steps=steps,
         storage=plan,
         constants=GraphConstants(emission.constants, quantise, found.parameters.get("HbmPorts", 1), stored),
-        binary=AuxBinary(steps, description) if aux else None,
+        binary=AuxBinary(steps.items, description) if aux else None,
         insts=insts,
         staging=staging,
     )

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from fleet.ir.accel import attention, pointwise, products, views
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall
 from fleet.ir.types import shape_of
-from fleet.transforms.graph.emitter import GraphEmitter, Lowering
+from fleet.transforms.conversion.emitter import GraphEmitter, Lowering
 
 _Values = Sequence[SSAValue]
 _ACTIVATIONS = {"silu": ("silu", {}), "gelu": ("gelu", {"approximate": "erf"}), "gelu_tanh": ("gelu", {"approximate": "tanh"})}

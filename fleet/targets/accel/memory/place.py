@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -10,15 +10,16 @@ from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.accel.nodes import Node, OperatorCall, TupleItemNode, TupleNode, VarNode, post_order
 from fleet.ir.accel.types import AccelTensor
 from fleet.ir.accel.walk import caches
+from fleet.isa.pattern_calls import failed
 from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, OnChipRoom, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, ExprError, Number
 from fleet.symbols.expr import Var as Dim
+from fleet.targets.accel.emission import address_of
+from fleet.targets.accel.memory.halves import ONCHIP, Halves
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.settings import BuildConfig
 from fleet.targets.driver.names import Names
-from fleet.targets.graph.emission import address_of
-from fleet.targets.graph.halves import ONCHIP, Halves
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Planner
 from fleet.targets.liveness import FOREVER, Lives
 
 REALLOC = "accel.realloc"
@@ -30,9 +31,8 @@ def short(op: str) -> str:
 
 
 @contextmanager
-def located(name: str, op: str) -> Generator[None]:
-    """Add the current call of the graph to errors."""
-    where = f"{name} ({op})"
+def located(where: str, name: str, code: Callable[..., object]) -> Generator[None]:
+    """Add the current node of the graph to errors. code: what the set does with it."""
     try:
         yield
     except ExprError as error:
@@ -41,6 +41,8 @@ def located(name: str, op: str) -> Generator[None]:
         if error.where is not None and name in error.where:
             raise
         raise type(error)(f"{error}", where=where) from error
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
+        raise failed(where, code, error) from error
 
 
 class GraphPlacement:
@@ -66,10 +68,9 @@ class GraphPlacement:
         self._placed: dict[Node, list[tuple[str, TaskOperand]]] = {}
         self._parts: dict[Node, tuple[TaskOperand, ...]] = {}
         self._taken, self._keys, self._joins = Names(), Names(), 0
-        inputs = Names()
         for node in self.order:
             if isinstance(node, VarNode):
-                self._input(node, inputs)
+                self._input(node)
         steps = views = 0
         for node in self.order:
             if isinstance(node, OperatorCall):
@@ -95,24 +96,18 @@ class GraphPlacement:
         """Return the types of a node's results and register their dimensions. Raises ModelError."""
         found = node.checked_type
         if found is None:
-            raise ModelError("it has no type", where=_where(node), hint="run infer_type first")
+            where = f"node '{node.label or type(node).__name__}'"
+            raise ModelError("it has no type", where=where, hint="run infer_type first")
         types = (found,) if isinstance(found, AccelTensor) else tuple(found)
         for t in types:
-            for size in t.shape:
-                self._dimension(node, size)
+            self._dimensions(t.shape)
         return types
 
-    def _dimension(self, node: Node, size: object) -> None:
-        if not isinstance(size, Expr):
-            return
-        for variable in size.variables:
-            if variable.max_data is None:
-                hint = f'give it one: ne.Var("{variable.name}", max_data=...)'
-                raise ModelError(f"dimension '{variable.name}' has no bound", where=_where(node), hint=hint)
-            if self.dims.setdefault(variable.name, variable) is not variable:
-                bounds = sorted({self.dims[variable.name].max_data or 0, variable.max_data})
-                what = f"two dimensions are called '{variable.name}', with the largest values {bounds[0]} and {bounds[-1]}"
-                raise ModelError(what, where=_where(node), hint="use one object")
+    def _dimensions(self, values: Iterable[object]) -> None:
+        """Register dimensions; `infer_type` has found that each has a bound, and one name."""
+        for value in values:
+            for variable in value.variables if isinstance(value, Expr) else ():
+                self.dims.setdefault(variable.name, variable)
 
     # ---- lifetimes
 
@@ -156,31 +151,26 @@ class GraphPlacement:
 
     # ---- places
 
-    def _input(self, node: VarNode, inputs: Names) -> None:
+    def _input(self, node: VarNode) -> None:
         (tensor,) = self.types(node)
         if node.prefix == ONCHIP:
             raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.label}'")
-        name = inputs.unique(node.label or "input")
-        if name != node.label:
-            raise ModelError(f"two inputs are called '{node.label}'", where="graph", hint="give each its own name")
+        name = node.label or "input"
         operand = _operand(tensor, _space(node, tensor))
-        try:
+        with located(f"input '{name}'", name, self._tasks.room):
             room = self._tasks.room(self._device, operand, {})
-        except FleetError as error:
-            raise DeviceError(error.what, where=f"input '{name}'", hint=error.hint) from error
         self._place(node, name, operand, room)
 
     def _call(self, node: OperatorCall, usual: str) -> None:
         self.names[node] = name = self._taken.unique(node.label or usual)
         types = self.types(node)
-        for value in node.attrs.values():
-            self._dimension(node, value)
+        self._dimensions(node.attrs.values())
         if node.op in self._tasks.views:
             return
         if node.op not in self._tasks.tasks:
             known = ", ".join(short(op) for op in self._tasks.tasks)
             raise DeviceError("the device has no instruction for it", where=f"{name} ({node.op})", hint=f"it has {known}")
-        with located(name, node.op):
+        with located(f"{name} ({node.op})", name, self._tasks.tasks[node.op]):
             if node in self._caches and self._config.ping_pong(node.prefix):
                 what = f"a cache stands in block '{node.prefix}', whose storages are used again"
                 raise ModelError(what, where=f"{name} ({node.op})", hint="leave it in block 'hbm_cache'")
@@ -224,10 +214,6 @@ class GraphPlacement:
             self._planner.place(key, "runtime", space, size, *life)
         placed = replace(operand, space=space, surface=room.surface, line=room.line)
         self._placed.setdefault(node, []).append((key, placed))
-
-
-def _where(node: Node) -> str:
-    return f"node '{node.label or type(node).__name__}'"
 
 
 def _space(node: Node, tensor: AccelTensor) -> str:

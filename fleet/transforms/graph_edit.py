@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -22,6 +23,8 @@ from fleet.ir.accel.products import MvmBnCall, MvmCall
 from fleet.ir.accel.types import Dim, Type
 from fleet.ir.accel.views import ReshapeCall
 from fleet.ir.accel.walk import caches, function
+from fleet.sdk import Device
+from fleet.transforms.simplify.infer_types import infer_type
 
 Watcher = Callable[[str, str, Node], None]
 """Called with a pattern's name, the node that it rewrote, and the graph after it, in which new nodes may have no types."""
@@ -37,6 +40,18 @@ def watching(watcher: Watcher) -> Generator[None]:
         yield
     finally:
         _watcher.reset(token)
+
+
+@dataclass(frozen=True)
+class RewrittenGraph:
+    """The new graph. made: names of the nodes that the pattern rewrote; fates: removed node -> what became of it.
+
+    Names are those of the printed original graph.
+    """
+
+    graph: Node
+    made: tuple[str, ...] = ()
+    fates: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class NodeFates:
@@ -152,13 +167,34 @@ class GraphCopy:
         label = self.label(f"{node.label}_{kind}")
         return ConstantNode(label, made, shape or node.shape, node.dtype, node.device, node.prefix, checked_type=known)
 
-    def replace(self, node: Node, new: Sequence[Node], into: Node, rewriter: PatternRewriter) -> None:
-        """Replace a node by new nodes; the last one has the result. Nodes needed only by the old one are merged into `into`."""
-        name, args = self.fates.names[into], arguments(node)
+    def replace(self, node: Node, new: Sequence[Node], rewriter: PatternRewriter) -> None:
+        """Replace a node by new nodes; the last one has the result. Nodes needed only by the old one are merged into it."""
+        name, args = self.fates.names[node], arguments(node)
         for argument in args:
             self.fates.goes_into(argument, name)
         rewriter.replace(node, new)
         sweep(args, rewriter)
+
+
+class GraphPattern(RewritePattern):
+    """A pattern on the copy of a graph. made: names of the nodes that it rewrote."""
+
+    def __init__(self, copy: GraphCopy) -> None:
+        self.copy = copy
+        self.made: list[str] = []
+
+    def replace(self, node: Node, new: Sequence[Node], rewriter: PatternRewriter) -> None:
+        """Replace a node by new nodes, as `GraphCopy.replace` does, and record it."""
+        self.made.append(self.copy.fates.names[node])
+        self.copy.replace(node, new, rewriter)
+
+
+def rewritten(graph: Node, pattern: Callable[[GraphCopy], GraphPattern], device: Device | None = None) -> RewrittenGraph:
+    """Apply a pattern to a copy of a typed graph. device: of the new nodes, whose types are inferred; None: they have theirs."""
+    copy = GraphCopy(graph)
+    made = pattern(copy)
+    root = copy.rewrite(made)
+    return RewrittenGraph(root if device is None else infer_type(root, device), tuple(made.made), copy.fates.fates)
 
 
 class _Watched(RewritePattern):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import SupportsIndex, cast
 
 from fleet.errors import ModelError
 from fleet.sdk import Call
 from fleet.sdk.tasks import TaskOperand
-from fleet.symbols.expr import Expr, Number, Var, dim
+from fleet.symbols.expr import Expr, Number, dim
 from fleet.symbols.expr_export import compile_python
-from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
+from fleet.targets.accel.emission import Emission, Instr, Loop
 
 Dims = Mapping[str, int]
 USUAL: tuple[str, ...] = ("token", "last_token")
@@ -20,52 +20,26 @@ USUAL: tuple[str, ...] = ("token", "last_token")
 
 
 @dataclass(frozen=True)
-class BoundInstr:
-    """An instruction with its addresses. fixed: values common to all steps; dynamic: register -> expression of the dimensions."""
-
-    instruction: str
-    fixed: Mapping[str, int]
-    dynamic: Mapping[str, Expr]
-    ops: tuple[str, ...]
-    tokens: tuple[Number, Number] | None
-
-
-@dataclass(frozen=True)
-class BoundLoop:
-    """The steps of a loop's body; `index` is the variable in its expressions."""
-
-    index: Var
-    count: Expr
-    most: int
-    body: tuple[BoundInstr, ...]
-
-
-@dataclass(frozen=True)
 class Round:
-    """An instruction as a step runs it. item: index in `Steps.items`; slot: of an unrolled loop (round * body + place), else 0."""
+    """An instruction as a step runs it. item: index in `Steps.items`."""
 
     item: int
-    slot: int
     call: Call
 
 
 class Steps:
-    """Binds dimensions. Everything that does not depend on the step is computed once."""
+    """Binds dimensions. Everything that does not depend on the step is computed once.
+
+    items: those of the emission, with the storages' addresses in them.
+    """
 
     def __init__(self, emission: Emission, addresses: Mapping[str, int]) -> None:
         """addresses: storage -> its offset."""
         self._emission, self._addresses = emission, addresses
         self._known: dict[Expr, Number] = {}
-        self.items: tuple[BoundInstr | BoundLoop, ...] = tuple(self._item(i) for i in emission.items)
-        self.requirements: tuple[Requirement, ...] = emission.requirements
-        self._roots: dict[Expr, int] = {}
-        for item in self.items:
-            if isinstance(item, BoundLoop):
-                self._root(item.count)
-            else:
-                self._roots_of(item)
-        self._values: Callable[[Dims], list[int]] = compile_python(list(self._roots)) if self._roots else lambda _: []
-        self._bodies: dict[int, tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]] = {}
+        self.items: tuple[Instr | Loop, ...] = tuple(self._item(i) for i in emission.items)
+        self._values, self._roots = _evaluator(self.items)
+        self._bodies: dict[int, _Evaluator] = {}
 
     # ---- addresses
 
@@ -84,31 +58,15 @@ class Steps:
             operand, address=self.number(operand.address), surface=self.number(operand.surface), line=self.number(operand.line)
         )
 
-    def _item(self, item: Instr | Loop) -> BoundInstr | BoundLoop:
+    def _item(self, item: Instr | Loop) -> Instr | Loop:
         if isinstance(item, Loop):
-            return BoundLoop(item.index, item.count, item.most, tuple(self._instr(i) for i in item.body))
+            return replace(item, body=tuple(map(self._instr, item.body)))
         return self._instr(item)
 
-    def _instr(self, made: Instr) -> BoundInstr:
-        fixed: dict[str, int] = {}
-        dynamic: dict[str, Expr] = {}
-        for name, value in made.fields.items():
-            number = self.number(value)
-            if isinstance(number, Expr):
-                dynamic[name] = number
-                number = 0  # keeps the registers' order
-            fixed[name] = number
-        return BoundInstr(made.instruction, fixed, dynamic, (self._emission.nodes[made.node].name,), made.tokens)
+    def _instr(self, made: Instr) -> Instr:
+        return replace(made, fields={name: self.number(value) for name, value in made.fields.items()})
 
     # ---- one step
-
-    def _root(self, value: Number) -> None:
-        if isinstance(value, Expr):
-            self._roots.setdefault(value, len(self._roots))
-
-    def _roots_of(self, item: BoundInstr) -> None:
-        for value in (*item.dynamic.values(), *(item.tokens or ())):
-            self._root(value)
 
     def bind(self, given: Dims) -> dict[str, int]:
         """Return all dimensions of a step. Raises ModelError if the step was not planned."""
@@ -130,7 +88,7 @@ class Steps:
             if any(self.value(d, bound) < 1 for d in operand.shape):
                 shape = ", ".join(str(d) for d in operand.shape)
                 raise ModelError(f"input '{name}' ({shape}) would be empty", where="step")
-        for r in self.requirements:
+        for r in self._emission.requirements:
             if (value := self.value(r.value, bound)) > r.most:
                 raise ModelError(
                     f"{value} {r.what}, at most {r.most} are possible", where=f"step {_show(bound)}", hint="make the step smaller"
@@ -156,8 +114,8 @@ class Steps:
         """Return the instructions of a step. some: of every loop only the first two iterations and the last."""
         values = self._values(bound)
         for n, item in enumerate(self.items):
-            if isinstance(item, BoundInstr):
-                yield Round(n, 0, _call(item, self._roots, values))
+            if isinstance(item, Instr):
+                yield Round(n, _call(item, self._roots, values))
                 continue
             count = values[self._roots[item.count]]
             evaluate, roots = self._body(n, item)
@@ -165,22 +123,31 @@ class Steps:
                 if some and 1 < i < count - 1:
                     continue
                 inside = evaluate({**bound, item.index.name: i})
-                for place, body in enumerate(item.body):
-                    yield Round(n, i * len(item.body) + place, _call(body, roots, inside))
+                for body in item.body:
+                    yield Round(n, _call(body, roots, inside))
 
-    def _body(self, n: int, loop: BoundLoop) -> tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]:
+    def _body(self, n: int, loop: Loop) -> _Evaluator:
         if n not in self._bodies:
-            roots: dict[Expr, int] = {}
-            for body in loop.body:
-                for value in (*body.dynamic.values(), *(body.tokens or ())):
-                    if isinstance(value, Expr):
-                        roots.setdefault(value, len(roots))
-            self._bodies[n] = compile_python(list(roots)), roots
+            self._bodies[n] = _evaluator(loop.body)
         return self._bodies[n]
 
 
-def _call(made: BoundInstr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:
-    fields = dict(made.fixed)
+_Evaluator = tuple[Callable[[Dims], list[int]], Mapping[Expr, int]]
+"""Dimensions -> the values of expressions; the index of each among them."""
+
+
+def _evaluator(items: Iterable[Instr | Loop]) -> _Evaluator:
+    """Each different expression of some instructions, and of the number of a loop's rounds, is evaluated once."""
+    roots: dict[Expr, int] = {}
+    for item in items:
+        for value in (item.count,) if isinstance(item, Loop) else (*item.dynamic.values(), *(item.tokens or ())):
+            if isinstance(value, Expr):
+                roots.setdefault(value, len(roots))
+    return compile_python(list(roots)), roots
+
+
+def _call(made: Instr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:
+    fields = cast("dict[str, int]", dict(made.fields))
     for name, value in made.dynamic.items():
         fields[name] = values[roots[value]]
     if made.tokens is None:

@@ -19,7 +19,7 @@ from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode
 from fleet.ir.accel.pointwise import ActivateCall, ArgmaxCall, MulCall, SubCall, TwoFeaturesCall
 from fleet.ir.accel.products import MvmBnCall, MvmBnResCall, MvmCall, ProductCall
 from fleet.ir.accel.types import AccelTensor, DataType
-from fleet.transforms.graph.rewriting import GraphCopy
+from fleet.transforms.graph_edit import GraphCopy
 
 Pair = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(weights, biases) -> (weights, biases)."""
@@ -91,7 +91,7 @@ class _Fusing(GraphCopy):
     def fused(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
         """Replace a node that was fused into a product by new nodes; the last one has the result."""
         self.made.append(Fusion(self.described[node], self.fates.names[product], what))
-        self.replace(node, new, node, rewriter)
+        self.replace(node, new, rewriter)
 
     def miss(self, node: Node, product: Node, reason: str) -> None:
         """Record why a node was not fused."""

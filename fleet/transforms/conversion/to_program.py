@@ -22,9 +22,9 @@ from fleet.errors import ModelError
 from fleet.ir.accel.nodes import Node, TupleNode, post_order
 from fleet.ir.expand import MASKED
 from fleet.ir.shapes import UNKNOWN
-from fleet.transforms.graph.emitter import GraphEmitter, StepProgram
-from fleet.transforms.graph.lowerings import LOWERINGS
-from fleet.transforms.graph.weights import GraphWeights
+from fleet.transforms.conversion.emitter import GraphEmitter, StepProgram
+from fleet.transforms.conversion.lowerings import LOWERINGS
+from fleet.transforms.conversion.weights import GraphWeights
 
 
 def mask_of(tokens: int, past: int, slots: int) -> np.ndarray:

@@ -6,6 +6,7 @@ every possible iteration. Iterations that a step does not have are words and cfg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,8 @@ from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS, encode
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary
 from fleet.sdk import Call
-from fleet.targets.graph.steps import BoundInstr, BoundLoop, Round, Steps
+from fleet.targets.accel.emission import Instr, Loop
+from fleet.targets.accel.steps import Round
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Slot:
     """The space of a task. word: index of its first value, in words from the beginning of the binary."""
 
     word: int
-    made: BoundInstr
+    made: Instr
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class AuxRun:
 
     Attributes:
         offset, size: bytes in the binary.
-        items: [first, end) of `Steps.items`.
+        items: [first, end) of the instructions and loops.
         slots: spaces of tasks, in order. loop: the loop whose iterations fill the slots, if the run is one.
     """
 
@@ -41,19 +43,19 @@ class AuxRun:
     size: int
     items: tuple[int, int]
     slots: tuple[Slot, ...]
-    loop: BoundLoop | None = None
+    loop: Loop | None = None
 
 
 class AuxBinary:
-    """The binary of a compiled graph."""
+    """The binary of a compiled graph. Its size depends on no address."""
 
-    def __init__(self, steps: Steps, description: Description) -> None:
-        """Raises DeviceError if an instruction has no binary form."""
+    def __init__(self, items: Sequence[Instr | Loop], description: Description) -> None:
+        """items: of an `Emission`, or of its `Steps`. Raises DeviceError if an instruction has no binary form."""
         self.description = description
         self.runs: list[AuxRun] = []
         self.size = 0
-        for first, end in self._cut(steps):
-            self._add(steps, first, end)
+        for first, end in self._cut(items):
+            self._add(items, first, end)
         self._dynamic_words: dict[int, list[tuple[int, str]]] = {}
         """Item outside of loops -> (word, register) of the values that depend on the step."""
         self._dynamic = np.zeros(self.size // 4, bool)
@@ -61,29 +63,29 @@ class AuxBinary:
             for n, slot in enumerate(run.slots):
                 self._enter(run, n, slot)
 
-    def _cut(self, steps: Steps) -> Iterator[tuple[int, int]]:
+    def _cut(self, items: Sequence[Instr | Loop]) -> Iterator[tuple[int, int]]:
         """Runs of items: one for each loop, and one for the items between two loops."""
         first = 0
-        for n, item in enumerate(steps.items):
-            if isinstance(item, BoundLoop):
+        for n, item in enumerate(items):
+            if isinstance(item, Loop):
                 if n > first:
                     yield first, n
                 yield n, n + 1
                 first = n + 1
-        if len(steps.items) > first:
-            yield first, len(steps.items)
+        if len(items) > first:
+            yield first, len(items)
 
-    def _add(self, steps: Steps, first: int, end: int) -> None:
-        item = steps.items[first]
-        loop = item if isinstance(item, BoundLoop) else None
-        made: list[BoundInstr]
+    def _add(self, items: Sequence[Instr | Loop], first: int, end: int) -> None:
+        item = items[first]
+        loop = item if isinstance(item, Loop) else None
+        made: list[Instr]
         if loop is not None:
             if len(loop.body) != 1:
                 what = f"a loop over {len(loop.body)} instructions has no binary form"
                 raise DeviceError(what, where=loop.body[0].ops[-1], hint="build with aux=False or with setting 'lite'")
             made = [body for _ in range(loop.most) for body in loop.body]
         else:
-            made = [i for i in steps.items[first:end] if isinstance(i, BoundInstr)]
+            made = [i for i in items[first:end] if isinstance(i, Instr)]
         slots: list[Slot] = []
         word = 0
         for n, body in enumerate(made):
@@ -139,13 +141,11 @@ class AuxBinary:
 
     def binaries(self, rounds: Sequence[Round], base: int, space: str) -> tuple[Binary, ...]:
         """Return the runs of a step; `Binary.first` and `count` index the step's calls."""
-        counts: dict[int, int] = {}
-        for r in rounds:
-            counts[r.item] = counts.get(r.item, 0) + 1
+        counts = Counter(r.item for r in rounds)
         made: list[Binary] = []
         first = 0
         for run in self.runs:
-            count = sum(counts.get(i, 0) for i in range(*run.items))
+            count = sum(counts[i] for i in range(*run.items))
             made.append(Binary(first, count, space, base + run.offset, -(-count // TASKS) * BLOCK))
             first += count
         return tuple(made)

@@ -16,7 +16,7 @@ from typing import Any
 from fleet.core.records.address_map import AddressMap, live_bytes, place_lines, when
 from fleet.errors import DeviceError, ModelError
 from fleet.sdk.tasks import Space
-from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig
+from fleet.targets.accel.settings import NEEDED_BLOCKS, Blocks, BuildConfig
 from fleet.targets.liveness import FOREVER, Life
 from fleet.targets.memory_block import LOADING, MemoryBlock
 from fleet.targets.planner import round_up
@@ -49,7 +49,7 @@ class Tenant:
     """A value in a storage, which may be larger. Step -1: before the first."""
 
     key: str
-    storage: str
+    storage: GraphStorage
     life: Life
 
 
@@ -71,7 +71,7 @@ class StoragePlan:
 
     def peak(self, block: str) -> int:
         """Return the largest number of bytes of a block that are live at once."""
-        return live_bytes(t.life for t in self.tenants if self.storages[t.storage].block == block)
+        return live_bytes(t.life for t in self.tenants if t.storage.block == block)
 
     def report(self) -> list[str]:
         """Return one line per block: its place, its storages, the peak of live bytes, and the bytes wasted beyond it."""
@@ -85,21 +85,17 @@ class StoragePlan:
 
     def address_map(self) -> AddressMap:
         """Return the address map over time."""
-        return AddressMap.planned(self.steps, ((t.key, *self._place(t.storage), t.life) for t in self.tenants))
+        placed = ((t.key, t.storage.block, t.storage.space, t.storage.address, t.life) for t in self.tenants)
+        return AddressMap.planned(self.steps, placed)
 
     def lines(self, moments: Sequence[str]) -> Iterator[str]:
         """Return the blocks and their contents over time. moments: what runs at every step."""
         yield from self.report()
         places: list[tuple[str, int, int, str]] = []
         for t in self.tenants:
-            block, space, address = self._place(t.storage)
-            stays = t.life.first <= LOADING and t.life.last >= FOREVER
-            places.append((space, address, t.life.size, f"{block} {t.key}{'' if stays else when(t.life, moments)}"))
+            stays, at = t.life.first <= LOADING and t.life.last >= FOREVER, t.storage
+            places.append((at.space, at.address, t.life.size, f"{at.block} {t.key}{'' if stays else when(t.life, moments)}"))
         yield from place_lines(places)
-
-    def _place(self, name: str) -> tuple[str, str, int]:
-        storage = self.storages[name]
-        return storage.block, storage.space, storage.address
 
 
 @dataclass
@@ -211,7 +207,9 @@ class Planner:
         used = {b: bases[b] for b in self._bases if b in self._blocks}
         self._check_apart(used)
         tenants = [
-            Tenant(key, b.storages[at][0], b.room.lives[key]) for b in self._blocks.values() for key, at in b.room.places.items()
+            Tenant(key, storages[b.storages[at][0]], b.room.lives[key])
+            for b in self._blocks.values()
+            for key, at in b.room.places.items()
         ]
         return StoragePlan(storages, tuple(sorted(tenants, key=lambda t: t.life.first)), used, steps)
 

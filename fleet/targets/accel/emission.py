@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from fleet.errors import DeviceError
+from fleet.isa.description import Description, parameter_values
 from fleet.sdk.tasks import Packing, TaskOperand
 from fleet.symbols.expr import Expr, Number, Var
 
@@ -17,17 +20,30 @@ def address_of(storage: str) -> Var:
     return Var(storage, _LARGEST_ADDRESS)
 
 
+def set_parameter(known: dict[str, int], description: Description, register: str, value: int) -> None:
+    """Set a parameter register for a whole model. Raises DescriptionError for a wrong one, DeviceError for two values."""
+    parameter_values(description, {register: value})
+    if known.setdefault(register, value) != value:
+        what = f"register '{register}' is needed with {known[register]:#x} and with {value:#x}"
+        raise DeviceError(what, hint="the device has one for the whole model")
+
+
 @dataclass(frozen=True)
 class Instr:
-    """One instruction. fields: register name -> number or expression; node: index of its `NodeInfo`.
+    """One instruction: a `Call` whose numbers may be expressions of the storages' addresses, of dimensions and of a loop's index.
 
     tokens: (first, end) of the tokens that it processes; None if not applicable.
     """
 
     instruction: str
     fields: Mapping[str, Number]
-    node: int
+    ops: tuple[str, ...]
     tokens: tuple[Number, Number] | None
+
+    @cached_property
+    def dynamic(self) -> Mapping[str, Expr]:
+        """Register -> its expression, of those that have one."""
+        return {name: value for name, value in self.fields.items() if isinstance(value, Expr)}
 
 
 @dataclass(frozen=True)
@@ -42,14 +58,12 @@ class Loop:
 
 @dataclass(frozen=True)
 class NodeInfo:
-    """A call of the graph. items: its part of `Emission.items`, [first, end). name: unique."""
+    """A call of the graph with instructions: [first, end) of `Emission.items`. name: unique."""
 
     name: str
     op: str
-    step: int
     first: int
     end: int
-    args: tuple[TaskOperand, ...]
     results: tuple[TaskOperand, ...]
 
 
@@ -78,7 +92,7 @@ class Emission:
     """A compiled graph, before addresses are assigned.
 
     Attributes:
-        items: in program order. nodes: calls with instructions, in order; views: calls without.
+        items: in program order. nodes: calls with instructions, in order.
         inputs, outputs: name -> place.
         constants: in the order of their first use.
         dims: the dynamic dimensions, by name. requirements: the limits of a step.
@@ -88,7 +102,6 @@ class Emission:
 
     items: tuple[Instr | Loop, ...]
     nodes: tuple[NodeInfo, ...]
-    views: tuple[NodeInfo, ...]
     inputs: Mapping[str, TaskOperand]
     outputs: Mapping[str, TaskOperand]
     constants: tuple[ConstantPlace, ...]
@@ -96,8 +109,3 @@ class Emission:
     requirements: tuple[Requirement, ...]
     parameters: Mapping[str, int]
     log: tuple[str, ...]
-
-    def instructions(self) -> Iterator[Instr]:
-        """Iterate over all instructions, those of a loop once."""
-        for item in self.items:
-            yield from item.body if isinstance(item, Loop) else (item,)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,40 +16,21 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.description import Description, parameter_values
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MemoryImage
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, TaskOperand
-from fleet.symbols.expr import Number
+from fleet.targets.accel.binary import AuxBinary
+from fleet.targets.accel.constants import GraphConstants
+from fleet.targets.accel.emission import ConstantPlace, Emission, Loop
+from fleet.targets.accel.legality import smallest
+from fleet.targets.accel.memory.storage import StoragePlan
+from fleet.targets.accel.settings import BuildConfig
+from fleet.targets.accel.steps import Round, Steps
 from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 from fleet.targets.driver.cpp import DriverLanguage
-from fleet.targets.graph.binary import AuxBinary
-from fleet.targets.graph.constants import GraphConstants
-from fleet.targets.graph.emission import ConstantPlace, Emission, Loop
-from fleet.targets.graph.legality import smallest
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.steps import Round, Steps
-from fleet.targets.graph.storage import StoragePlan
 
 INSTS_FILE = "inst.bin"
-
-
-@dataclass(frozen=True)
-class GraphPort:
-    """An input or output.
-
-    Attributes:
-        shape: numbers or expressions of the dimensions. dtype: "float16", or "int32" of an argmax.
-        space, storage: its memory. address: offset in the space; an expression if it depends on the step.
-        surface, line: strides, as in `fleet.sdk.tasks.Operand`.
-    """
-
-    name: str
-    shape: tuple[Number, ...]
-    dtype: str
-    space: str
-    storage: str
-    address: Number
-    surface: Number
-    line: Number
+"""Name of the binary's file, beside those of the constants."""
 
 
 @dataclass(frozen=True)
@@ -68,24 +49,19 @@ class CompiledGraph:
     """A compiled graph without the driver's source.
 
     Attributes:
-        name: of the model. aux: whether the instructions are in memory as a binary.
-        instruction_set, device, description, description_hash: what it is compiled for.
-        config, options: of the build.
+        name: of the model.
+        instruction_set, device, description_hash: what it is compiled for.
+        config, target: of the build.
         emission: the instructions with expressions in their fields. steps: binds their dimensions.
         storage: the memory plan. constants: the constants in memory.
         binary: in Aux mode. insts: the storage of the binary. staging: the storage through which weights go to HBM, or "".
-        parameters: parameter register -> value, for the whole run.
     """
 
     name: str
-    aux: bool
     instruction_set: InstructionSet
-    tasks: GraphTasks
     device: Device
-    description: Description
     description_hash: str
     config: BuildConfig
-    options: Mapping[str, Any]
     target: DriverLanguage
     emission: Emission
     steps: Steps
@@ -96,6 +72,22 @@ class CompiledGraph:
     staging: str
 
     # ---- contents
+
+    @property
+    def aux(self) -> bool:
+        """Whether the instructions are in memory as a binary."""
+        return self.binary is not None
+
+    @property
+    def tasks(self) -> GraphTasks:
+        """The set's services for graphs."""
+        assert self.instruction_set.tasks is not None
+        return self.instruction_set.tasks
+
+    @cached_property
+    def description(self) -> Description:
+        """The set's description."""
+        return load(self.instruction_set.description)
 
     @property
     def log(self) -> tuple[str, ...]:
@@ -118,28 +110,14 @@ class CompiledGraph:
         return {n: v.max_data or 0 for n, v in self.emission.dims.items()}
 
     @cached_property
-    def inputs(self) -> dict[str, GraphPort]:
-        """Inputs of the graph by name."""
-        return {n: self._port(n, o) for n, o in self.emission.inputs.items()}
+    def inputs(self) -> dict[str, TaskOperand]:
+        """Inputs of the graph by name, with their addresses."""
+        return {n: self.steps.operand(o) for n, o in self.emission.inputs.items()}
 
     @cached_property
-    def outputs(self) -> dict[str, GraphPort]:
+    def outputs(self) -> dict[str, TaskOperand]:
         """ "output", or "output0", "output1", ... for a Tuple; the indices of an argmax with another result: "output_argmax"."""
-        return {n: self._port(n, o) for n, o in self.emission.outputs.items()}
-
-    def _port(self, name: str, o: TaskOperand) -> GraphPort:
-        found = self.steps.operand(o)
-        return GraphPort(name, o.shape, o.dtype, o.space, o.storage, found.address, found.surface, found.line)
-
-    @property
-    def insts_file(self) -> str:
-        """Name of the binary's file, beside those of the constants."""
-        return INSTS_FILE
-
-    @property
-    def bank_step(self) -> int:
-        """log2 of the distance between HBM banks as the host sees them."""
-        return self.device.parameters["Log2BankStep"]
+        return {n: self.steps.operand(o) for n, o in self.emission.outputs.items()}
 
     @property
     def argmax_register(self) -> int | None:
@@ -164,10 +142,6 @@ class CompiledGraph:
         usual = {n: v for n, v in {"token": 1, "last_token": 0}.items() if n in self.emission.dims}
         return self.steps.bind({**usual, **given})
 
-    def check(self, **dims: int) -> None:
-        """Raises ModelError if the step was not planned: "a prompt longer than the plan"."""
-        self.bind(dims)
-
     def _rounds(self, dims: Mapping[str, int]) -> list[Round]:
         return list(self.steps.rounds(self.bind(dims)))
 
@@ -183,16 +157,21 @@ class CompiledGraph:
 
     def prepare(self, memory: Memory, **dims: int) -> tuple[tuple[Call, ...], tuple[Binary, ...]]:
         """Prepare memory for a step, except its inputs: patch the binary. Return what a backend executes."""
+        rounds = self._rounds(dims)
+        calls = tuple(r.call for r in rounds)
         if self.binary is None:
-            return self.calls(**dims), ()
-        for offset, words in self.patches(**dims):
-            memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
-        return self.calls(**dims), self.binaries(**dims)
+            return calls, ()
+        place = self.storage.storages[self.insts]
+        for offset, words in self.binary.patches(rounds):
+            memory.view(place.space, place.address + offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
+        return calls, self.binary.binaries(rounds, place.address, place.space)
 
     def binaries(self, **dims: int) -> tuple[Binary, ...]:
-        """Return the places of a step's calls in memory. Raises DeviceError without Aux mode."""
+        """Return the places of a step's calls in memory; none without Aux mode."""
+        if self.binary is None:
+            return ()
         place = self.storage.storages[self.insts]
-        return self._aux().binaries(self._rounds(dims), place.address, place.space)
+        return self.binary.binaries(self._rounds(dims), place.address, place.space)
 
     def runs_of(self, dims: Mapping[str, int]) -> list[int]:
         """Tasks of every run of the binary in a step."""
@@ -206,13 +185,11 @@ class CompiledGraph:
     def nodes(self, **dims: int) -> tuple[NodePlace, ...]:
         """Return the calls of the graph that have instructions, as a step runs them."""
         bound = self.bind(dims)
-        counts: dict[int, int] = {}
-        for r in self.steps.rounds(bound):
-            counts[r.item] = counts.get(r.item, 0) + 1
+        counts = Counter(r.item for r in self.steps.rounds(bound))
         made: list[NodePlace] = []
         first = 0
         for node in self.emission.nodes:
-            count = sum(counts.get(i, 0) for i in range(node.first, node.end))
+            count = sum(counts[i] for i in range(node.first, node.end))
             results = tuple(self.steps.bound_operand(r, bound) for r in node.results)
             made.append(NodePlace(node.name, node.op, first, count, results))
             first += count
@@ -226,7 +203,7 @@ class CompiledGraph:
         bound = self.bind(dims)
         calls = self.calls(**dims)
         groups = tuple(CallGroup((n.name,), calls[n.first : n.first + n.count], (), ()) for n in self.nodes(**dims))
-        segment = DeviceSegment(groups, (), () if self.binary is None else self.binaries(**dims))
+        segment = DeviceSegment(groups, (), self.binaries(**dims))
         step = ", ".join(f"{name}={value}" for name, value in bound.items())
         images = partial(self.images, **bound)
         h = sha256(self.description_hash.encode() + segment_bytes(segment) + json.dumps(sorted(self.parameters.items())).encode())

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec import CodecError, words_of
 from fleet.isa.description import Description
-from fleet.sdk import Device, InstructionSet
+from fleet.isa.resolved import resolved
+from fleet.sdk import Call, Device, InstructionSet
 from fleet.symbols.expr import Expr, Var
-from fleet.targets.graph.steps import BoundLoop, Steps
+from fleet.targets.accel.emission import Loop
+from fleet.targets.accel.steps import Steps
 
 RANDOM = 4
 _TRIES = 64
@@ -101,7 +103,7 @@ def _corners(steps: Steps, name: str, variable: Var, least: Dims, possible: Call
     most = _most(least, name, variable, possible)
     found = {least[name], least[name] + 1, 31, 32, 33, most - 1, most}
     for item in steps.items:
-        if isinstance(item, BoundLoop) and name in {v.name for v in item.count.variables}:
+        if isinstance(item, Loop) and name in {v.name for v in item.count.variables}:
             border = _border(item.count, name, least, most)
             found |= {border - 1, border}
     return sorted(v for v in found if least[name] <= v <= most)
@@ -120,26 +122,20 @@ def check(steps: Steps, dims: Mapping[str, Var], instruction_set: InstructionSet
     """Raises DeviceError naming the graph's node, the instruction, the step and what is wrong."""
     seen: set[tuple[object, ...]] = set()
     for bound in bindings(steps, dims):
-        for where, line in _wrong(steps, bound, instruction_set, device, description, seen):
-            raise DeviceError(f"the compiler made an illegal instruction: {line}", where=f"{device.name}, {where}")
+        for call in resolved(instruction_set, device, (r.call for r in steps.rounds(bound, some=True))):
+            key = (call.instruction, *call.fields.values())
+            if key not in seen and (lines := _wrong(instruction_set, device, description, call)):
+                step = ", ".join(f"{n}={v}" for n, v in bound.items()) or "any step"
+                raise DeviceError(
+                    f"the compiler made an illegal instruction: {'; '.join(lines)}",
+                    where=f"{device.name}, {call.ops[-1]} ({call.instruction}) with {step}",
+                )
+            seen.add(key)
 
 
-def _wrong(
-    steps: Steps, bound: Dims, instruction_set: InstructionSet, device: Device, description: Description,
-    seen: set[tuple[object, ...]],
-) -> Iterator[tuple[str, str]]:  # fmt: skip
-    step = ", ".join(f"{n}={v}" for n, v in bound.items()) or "any step"
-    for r in steps.rounds(bound, some=True):
-        call = r.call
-        key = (call.instruction, *call.fields.values())
-        if key in seen:
-            continue
-        seen.add(key)
-        where = f"{call.ops[-1]} ({call.instruction}) with {step}"
-        try:
-            words_of(description, call)
-        except CodecError as error:
-            yield where, error.what
-            continue
-        if lines := instruction_set.instructions[call.instruction].legal(device, call.fields):
-            yield where, "; ".join(lines)
+def _wrong(instruction_set: InstructionSet, device: Device, description: Description, call: Call) -> Sequence[str]:
+    try:
+        words_of(description, call)
+    except CodecError as error:
+        return [error.what]
+    return instruction_set.instructions[call.instruction].legal(device, call.fields)

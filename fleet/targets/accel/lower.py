@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode
 from fleet.ir.accel.types import AccelTensor
+from fleet.isa.description import Description
 from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, Packing, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
+from fleet.targets.accel.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of, set_parameter
+from fleet.targets.accel.memory.place import GraphPlacement, located, short
+from fleet.targets.accel.memory.storage import Planner
+from fleet.targets.accel.settings import BuildConfig
 from fleet.targets.driver.names import Names
-from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
-from fleet.targets.graph.place import GraphPlacement, located, short
-from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Planner
 
 _MOST_ROUNDS = 1 << 16
 """Each takes space in the binary."""
@@ -30,14 +29,15 @@ GLOBAL = "global::"
 
 
 def lower(
-    graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
-) -> Emission:
+    graph: Node, tasks: GraphTasks, device: Device, description: Description, planner: Planner, config: BuildConfig,
+    options: Mapping[str, Any],
+) -> Emission:  # fmt: skip
     """Emit the instructions of a graph and allocate memory for all its tensors.
 
     Args:
         graph: after `infer_type`.
         tasks: of the instruction set.
-        device: what it runs on.
+        device, description: what it runs on, and of its set.
         planner: allocates the storages; their addresses are not known yet.
         config, options: of the build.
 
@@ -45,7 +45,7 @@ def lower(
         ModelError: a node has no type, a dimension has no bound, a constant is used in two ways.
         DeviceError: the device cannot run a node; the message names the node and the reason.
     """
-    return _Lowering(graph, tasks, device, planner, config, options).run()
+    return _Lowering(graph, tasks, device, description, planner, config, options).run()
 
 
 @dataclass
@@ -53,17 +53,18 @@ class _Context:
     """The context of a task (`fleet.sdk.tasks.TaskContext`)."""
 
     device: Device
+    description: Description
     lite: bool
     items: list[Instr | Loop] = field(default_factory=list["Instr | Loop"])
     requirements: dict[Requirement, None] = field(default_factory=dict[Requirement, None])
     parameters: dict[str, int] = field(default_factory=dict[str, int])
-    node: int = 0
+    ops: tuple[str, ...] = ()
     tokens: tuple[Number, Number] | None = None
     _body: list[Instr] | None = None
     _loops: int = 0
 
     def emit(self, instruction: str, fields: Mapping[str, Number], tokens: tuple[Number, Number] | None = None) -> None:
-        made = Instr(instruction, {n: dim(v) for n, v in fields.items()}, self.node, tokens or self.tokens)
+        made = Instr(instruction, {n: dim(v) for n, v in fields.items()}, self.ops, tokens or self.tokens)
         (self.items if self._body is None else self._body).append(made)
 
     @contextmanager
@@ -90,9 +91,7 @@ class _Context:
                 self._body = None
 
     def parameter(self, register: str, value: int) -> None:
-        if self.parameters.setdefault(register, value) != value:
-            what = f"register '{register}' is needed with {self.parameters[register]:#x} and with {value:#x}"
-            raise DeviceError(what, hint="the device has one for the whole model")
+        set_parameter(self.parameters, self.description, register, value)
 
     def require(self, value: Number, most: int, what: str) -> None:
         number = as_expr(value).simplify()
@@ -102,36 +101,35 @@ class _Context:
 
 class _Lowering:
     def __init__(
-        self, graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig, options: Mapping[str, Any]
-    ) -> None:
+        self, graph: Node, tasks: GraphTasks, device: Device, description: Description, planner: Planner, config: BuildConfig,
+        options: Mapping[str, Any],
+    ) -> None:  # fmt: skip
         self.graph, self.tasks, self.device, self.planner = graph, tasks, device, planner
         self.config, self.options = config, options
         self.place = GraphPlacement(graph, tasks, device, planner, config)
-        self.context = _Context(device, config.lite)
+        self.context = _Context(device, description, config.lite)
         self.places: dict[Node, tuple[TaskOperand, ...]] = {}
-        self.constants: dict[object, ConstantPlace] = {}
+        self.constants: dict[ConstantNode, ConstantPlace] = {}
         self.constant_names = Names()
         self.nodes: list[NodeInfo] = []
-        self.views: list[NodeInfo] = []
         self.inputs: dict[str, TaskOperand] = {}
         self.log: list[str] = []
 
     def run(self) -> Emission:
-        steps = 0
         for node in self.place.order:
             if isinstance(node, VarNode):
                 self.places[node] = self.place.operands(node)
                 self.inputs[node.label or "input"] = self.places[node][0]
         for node in self.place.order:
             if isinstance(node, OperatorCall):
-                steps += self._call(node, steps)
+                self._call(node)
             elif isinstance(node, TupleItemNode):
                 self._item(node)
             elif isinstance(node, TupleNode) and node is not self.graph:
                 self.places[node] = tuple(self.places[f][0] for f in node.fields)
         self._check_names()
         return Emission(
-            tuple(self.context.items), tuple(self.nodes), tuple(self.views), self.inputs, self._outputs(),
+            tuple(self.context.items), tuple(self.nodes), self.inputs, self._outputs(),
             tuple(self.constants.values()), self.place.dims, tuple(self.context.requirements), self.context.parameters,
             tuple(self.log),
         )  # fmt: skip
@@ -147,27 +145,21 @@ class _Lowering:
 
     def _item(self, node: TupleItemNode) -> None:
         source = self.places[node.source]
-        if not 0 <= node.index < len(source):
-            raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.label or 'tuple'}'")
         self.places[node] = (source[node.index],)
         for size in source[node.index].shape:
             self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.label or 'a split'}'")
 
-    def _call(self, node: OperatorCall, step: int) -> int:
-        """Return 1 if it has instructions, 0 if it is a view."""
+    def _call(self, node: OperatorCall) -> None:
         name, types = self.place.names[node], self.place.types(node)
         args = tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args))
         call = TaskCall(node.op, name, args, (), dict(node.attrs))
         view = self.tasks.views.get(node.op)
-        with located(name, node.op):
+        with located(f"{name} ({node.op})", name, view or self.tasks.tasks[node.op]):
             if view is None:
-                self._task(node, call, step)
-                return 1
-            self.places[node] = made = view(call, [t.shape for t in types])
-            self._possible(node, call, types)
-            at = len(self.context.items)
-            self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
-            return 0
+                self._task(node, call)
+            else:
+                self.places[node] = view(call, [t.shape for t in types])
+                self._possible(node, call, types)
 
     def _possible(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor]) -> None:
         """Refuse steps too small for a view: a part of negative size, a token that does not exist."""
@@ -179,16 +171,16 @@ class _Lowering:
             self.context.require(as_expr(index) + 1 - call.args[0].shape[1], 0, what)
             self.context.require(-as_expr(index), 0, what)
 
-    def _task(self, node: OperatorCall, call: TaskCall, step: int) -> None:
+    def _task(self, node: OperatorCall, call: TaskCall) -> None:
         args = tuple(self._constant(call, i, a) for i, a in zip(range(len(call.args)), node.args, strict=True))
         done = replace(call, args=args, results=self.place.operands(node))
         self.places[node] = done.results
         shape = done.results[0].shape
         context = self.context
-        context.node, context.tokens = len(self.nodes), (0, shape[1]) if len(shape) == 3 else None
+        context.ops, context.tokens = (call.node,), (0, shape[1]) if len(shape) == 3 else None
         first = len(context.items)
         self.tasks.tasks[node.op](context, done)
-        self.nodes.append(NodeInfo(call.node, node.op, step, first, len(context.items), done.args, done.results))
+        self.nodes.append(NodeInfo(call.node, node.op, first, len(context.items), done.results))
         if self.config.debug:
             self.log.append(_line(done))
 
@@ -196,12 +188,7 @@ class _Lowering:
 
     def _argument(self, node: OperatorCall, name: str, index: int, argument: Node) -> TaskOperand:
         if not isinstance(argument, ConstantNode):
-            found = self.places[argument]
-            if len(found) != 1 and isinstance(argument.checked_type, tuple):
-                raise ModelError(
-                    f"operand {index + 1} has {len(found)} results", where=f"{name} ({node.op})", hint="take one by its index"
-                )
-            return found[0]
+            return self.places[argument][0]
         if node.op in self.tasks.views:
             what = f"operand {index + 1} is the constant '{argument.label}', views are of computed tensors"
             raise DeviceError(what, where=f"{name} ({node.op})")
@@ -215,14 +202,13 @@ class _Lowering:
             return operand
         packing = self.tasks.packing(self.device, call, index, self.options)
         shared = argument.prefix == "global" or operand.name.startswith(GLOBAL)
-        key: object = operand.name if shared else argument
-        place = self.constants.get(key)
+        place = self.constants.get(argument)
         if place is None:
             name = self.constant_names.unique(operand.name)
             block = "global" if shared else argument.prefix
             storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size)
-            place = self.constants[key] = ConstantPlace(name, argument.data, storage, operand.space, packing)
-        _check_use(place, packing, argument, call)
+            place = self.constants[argument] = ConstantPlace(name, argument.data, storage, operand.space, packing)
+        _check_use(place, packing, call)
         room = place.packing.room
         return replace(
             operand, shape=packing.shape, address=address_of(place.storage), surface=room.surface, line=room.line,
@@ -248,17 +234,14 @@ class _Lowering:
         return outputs
 
 
-def _check_use(place: ConstantPlace, packing: Packing, argument: ConstantNode, call: TaskCall) -> None:
-    """Raises ModelError if a constant is used in two ways, or if two of the same name differ."""
-    known, where = place.packing, f"{call.node} ({call.op})"
+def _check_use(place: ConstantPlace, packing: Packing, call: TaskCall) -> None:
+    """Raises ModelError if a constant is used in two ways."""
+    known = place.packing
     if (known.kind, known.room, known.shape) != (packing.kind, packing.room, packing.shape):
         ways = f"as {packing.kind} of {list(packing.shape)}, elsewhere as {known.kind} of {list(known.shape)}"
-        raise ModelError(f"constant '{place.name}' is used {ways}", where=where, hint="make two constants of it")
-    if place.data is argument.data or not isinstance(place.data, np.ndarray):
-        return
-    other = argument.data
-    if not isinstance(other, np.ndarray) or not np.array_equal(place.data, other, equal_nan=other.dtype.kind == "f"):
-        raise ModelError(f"two constants are called '{place.name}' and differ", where=where)
+        raise ModelError(
+            f"constant '{place.name}' is used {ways}", where=f"{call.node} ({call.op})", hint="make two constants of it"
+        )
 
 
 def _line(call: TaskCall) -> str:

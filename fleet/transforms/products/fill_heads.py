@@ -6,12 +6,10 @@ that follows. They are columns and rows of weights: no data moves when a step ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import sqrt
 
-import numpy as np
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from fleet.ir.accel.attention import (
     DatHbmCall,
@@ -28,38 +26,26 @@ from fleet.ir.accel.products import MvmBnCall, ProductCall
 from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import ReshapeCall
 from fleet.sdk import Device
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
+from fleet.transforms.graph_edit import GraphCopy, GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
+from fleet.transforms.products.widen_heads import padded_heads, padded_width
 
 
-@dataclass(frozen=True)
-class FilledHeads:
-    """The new graph, with its types. made: names of the products after the attentions; fates: as in `fuse.Fused`."""
-
-    graph: Node
-    made: tuple[str, ...]
-    fates: Mapping[str, str]
-
-
-def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> FilledHeads:
+def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> RewrittenGraph:
     """Pad heads to the next of some sizes, if queries, keys, values and the following operator are products with unshared weights.
 
     Returns the same graph if all heads have one of these sizes. Raises GraphError if the graph has no types.
     """
     if not any(isinstance(node, F2wMvmCall) and _width(node, widths) for node in post_order(graph)):
-        return FilledHeads(graph, (), {})
-    copy = GraphCopy(graph)
-    pattern = _Attention(copy, widths)
-    root = copy.rewrite(pattern)
-    return FilledHeads(infer_type(root, device), tuple(pattern.made), copy.fates.fates)
+        return RewrittenGraph(graph)
+    return rewritten(graph, lambda copy: _Attention(copy, widths), device)
 
 
-class _Attention(RewritePattern):
+class _Attention(GraphPattern):
     """The product after an attention, with all nodes that lead to it."""
 
     def __init__(self, copy: GraphCopy, widths: Sequence[int]) -> None:
-        self.copy, self.widths = copy, widths
-        self.made: list[str] = []
+        super().__init__(copy)
+        self.widths = widths
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ProductCall, rewriter: PatternRewriter) -> None:
@@ -95,11 +81,10 @@ class _Attention(RewritePattern):
         new_mixed = rebuilt(mixed, [new_scores, new_values])
         new_joined = rebuilt(joined, [new_mixed], new_shape=(1, -1, heads * width))
         shape = heads * width, *single(weight).shape[1:]
-        rows = self.copy.changed(weight, "filled", lambda array: _zeros(array, 0, heads, width), shape)
+        rows = self.copy.changed(weight, "filled", lambda array: padded_heads(array, 0, heads, width), shape)
         product = rebuilt(op, [new_joined, rows, *op.args[2:]], op.checked_type)
         made += [new_keys, new_values, new_turned, new_scores, new_mixed, new_joined, rows, product]
-        self.made.append(self.copy.fates.names[op])
-        self.copy.replace(op, made, op, rewriter)
+        self.replace(op, made, rewriter)
 
     def _filled(self, node: Node, width: int, made: list[Node]) -> Node:
         """Return queries, keys or values with zeros after the channels of every head."""
@@ -111,7 +96,7 @@ class _Attention(RewritePattern):
         columns = heads * width
 
         def filled(node: Node, rows: int, shape: Sequence[Dim]) -> ConstantNode:
-            return self.copy.changed(node, "filled", lambda array: _zeros(array.reshape(rows, -1), 1, heads, width), shape)
+            return self.copy.changed(node, "filled", lambda array: padded_heads(array.reshape(rows, -1), 1, heads, width), shape)
 
         chin = single(product.args[1]).shape[0]
         assert isinstance(chin, int)
@@ -131,9 +116,9 @@ class _Attention(RewritePattern):
 def _width(node: Node, widths: Sequence[int]) -> int | None:
     """Return the width to which the heads of an attention's result are padded; None if they stay."""
     channels = single(node).shape[-1] if isinstance(node, F2wMvmCall) else None
-    if not isinstance(channels, int) or channels in widths:
+    if not isinstance(channels, int) or (wide := padded_width(channels, widths)) == channels:
         return None
-    return min((width for width in widths if width > channels), default=None)
+    return wide
 
 
 def _fillable(node: Node) -> bool:
@@ -142,12 +127,3 @@ def _fillable(node: Node) -> bool:
         return False
     data = node.args[0] if isinstance(node, PosEmbCall | RopeCall) else node
     return isinstance(single(data).shape[0], int) and projected(data)[1] is not None
-
-
-def _zeros(array: np.ndarray, axis: int, heads: int, width: int) -> np.ndarray:
-    """Return an array with zeros after the channels of every head along an axis."""
-    moved = np.moveaxis(array, axis, 0)
-    split = moved.reshape(heads, -1, *moved.shape[1:])
-    filled = np.zeros((heads, width, *moved.shape[1:]), array.dtype)
-    filled[:, : split.shape[1]] = split
-    return np.moveaxis(filled.reshape(heads * width, *moved.shape[1:]), 0, axis)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fleet.targets.accel.compiled import CompiledGraph
+from fleet.targets.accel.header import driver
 from fleet.targets.driver.cpp import titled
-from fleet.targets.graph.compiled import CompiledGraph
-from fleet.targets.graph.header import driver
 
 
 @dataclass(frozen=True)
 class Module(CompiledGraph):
-    """A compiled graph with the driver's source, from `fleet.targets.graph.build`."""
+    """A compiled graph with the driver's source, from `fleet.targets.accel.build`."""
 
     def get_source(self) -> str:
         """The driver in the target's language; its first line has a hash of the text after it and of the binary."""

@@ -35,39 +35,28 @@ class DdrTenant:
 
 
 @dataclass(frozen=True)
-class ActivationBuffer:
-    """An activation tensor in DDR. key: operation id, or "%name" for a function argument; shape and dtype are the model's."""
+class Area:
+    """A piece of memory. size: bytes per bank. As it stands: one that instructions write before they read it, a KV cache."""
 
     key: str
+    space: str
     offset: int
     size: int
+
+
+@dataclass(frozen=True)
+class ActivationBuffer(Area):
+    """An activation tensor in DDR. key: operation id, or "%name" for a function argument; shape and dtype are the model's."""
+
     shape: tuple[int, ...]
     dtype: np.dtype
 
 
 @dataclass(frozen=True)
-class ConstantBytes:
+class ConstantBytes(Area):
     """Constant bytes: one flat uint8 array per bank, all at the same offset (one bank for spaces other than "hbm")."""
 
-    key: str
-    space: str
-    offset: int
     data: tuple[np.ndarray, ...]
-
-    @property
-    def size(self) -> int:
-        """Bytes per bank."""
-        return self.data[0].size
-
-
-@dataclass(frozen=True)
-class Area:
-    """Persistent memory that instructions write before they read it: a KV cache. size: bytes per bank."""
-
-    key: str
-    space: str
-    offset: int
-    size: int
 
 
 @dataclass
@@ -127,7 +116,7 @@ class AccelMemoryPlan:
         block.expect(self.lives)
         block.settle()
         for t in tenants:
-            self.buffers[t.key] = ActivationBuffer(t.key, block.offset(t.key), t.life.size, t.shape, t.dtype)
+            self.buffers[t.key] = ActivationBuffer(t.key, "ddr", block.offset(t.key), t.life.size, t.shape, t.dtype)
         if block.shared:
             largest = max(self.buffers.values(), key=lambda b: b.size)
             what = f"{len(tenants)} tensors, the largest '{largest.key.removeprefix('%')}' {list(largest.shape)},"
@@ -149,7 +138,7 @@ class AccelMemoryPlan:
         source = self.buffers[of]
         if skip < 0 or skip + size > source.size or key in self.buffers:
             raise DeviceError(f"tensor '{key}' is not part of '{of}': bytes {skip} to {skip + size} of {source.size}")
-        self.buffers[key] = made = ActivationBuffer(key, source.offset + skip, size, shape, dtype)
+        self.buffers[key] = made = ActivationBuffer(key, "ddr", source.offset + skip, size, shape, dtype)
         return made
 
     def area(self, key: str, space: str, size: int, align: int) -> Area:
@@ -170,21 +159,18 @@ class AccelMemoryPlan:
             if not same or not all(np.array_equal(a, b) for a, b in zip(known.data, data, strict=True)):
                 raise DeviceError(f"constant '{key}' is stored twice with different bytes", where=self.device.name)
             return known
-        sizes = {d.size for d in data}
-        if len(sizes) != 1:
+        if len({d.size for d in data}) != 1:
             raise DeviceError(f"constant '{key}' has banks of different sizes", where=self.device.name)
-        offset = self._take(space, sizes.pop(), align, f"constant '{key}'")
-        self.constants[key] = made = ConstantBytes(key, space, offset, data)
+        offset = self._take(space, data[0].size, align, f"constant '{key}'")
+        self.constants[key] = made = ConstantBytes(key, space, offset, data[0].size, data)
         return made
 
     def address_map(self, steps: int) -> AddressMap:
         """Return the address map over time. steps: number of steps of the schedule that the lifetimes refer to."""
-        lasting = [("constants", c.key, c.space, c.offset, c.size) for c in self.constants.values()]
-        lasting += [("areas", a.key, a.space, a.offset, a.size) for a in self.areas.values()]
-        placed = [(key, block, space, at, Life(size, LOADING, FOREVER)) for block, key, space, at, size in lasting]
-        return AddressMap.planned(
-            steps, placed + [(key, "tensors", "ddr", self.buffers[key].offset, life) for key, life in self.lives.items()]
-        )
+        lasting = [("constants", c) for c in self.constants.values()] + [("areas", a) for a in self.areas.values()]
+        placed = [(a.key, block, a.space, a.offset, Life(a.size, LOADING, FOREVER)) for block, a in lasting]
+        tensors = [(key, "tensors", "ddr", self.buffers[key].offset, life) for key, life in self.lives.items()]
+        return AddressMap.planned(steps, placed + tensors)
 
     def lines(self, moments: Sequence[str]) -> Iterator[str]:
         """Yield the lines of the memory plan: memory used, each tenant's place and lifetime.
@@ -196,13 +182,9 @@ class AccelMemoryPlan:
         if self.lives:
             apart = sum(life.size for life in self.lives.values())
             yield f"tensors share {self.shared:,} bytes: {self.live:,} are needed at once, {apart:,} if each had its own"
-        places = [
-            ("ddr", b.offset, b.size, _words(b) + (when(self.lives[b.key], moments) if b.key in self.lives else ""))
-            for b in self.buffers.values()
-        ]
-        places += [(c.space, c.offset, c.size, f"constant {c.key}") for c in self.constants.values()]
-        places += [(a.space, a.offset, a.size, f"area {a.key}") for a in self.areas.values()]
-        yield from place_lines(places)
+        named = [(b, _words(b) + (when(self.lives[b.key], moments) if b.key in self.lives else "")) for b in self.buffers.values()]
+        named += [(c, f"constant {c.key}") for c in self.constants.values()] + [(a, f"area {a.key}") for a in self.areas.values()]
+        yield from place_lines((a.space, a.offset, a.size, words) for a, words in named)
 
 
 def _words(buffer: ActivationBuffer) -> str:

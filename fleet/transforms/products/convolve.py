@@ -1,19 +1,19 @@
 """Convolutions as products over windows: the device has products alone.
 
 A row of the result is a product of the rows that a kernel covers, which stand side by side as channels, with the
-columns that it covers joined behind one another (`copies`). Where a kernel reaches over the edge its taps have no
+columns that it covers joined behind one another (`copy_parts`). Where a kernel reaches over the edge its taps have no
 weights, and nothing is padded. Sums are those of one product, rounded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NoReturn
 
 import numpy as np
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, post_order, single
@@ -21,20 +21,10 @@ from fleet.ir.accel.products import Conv2dCall, mvm
 from fleet.ir.accel.types import Dim
 from fleet.ir.accel.views import LANES, concat, reshape, split
 from fleet.sdk import Device
-from fleet.transforms.graph.infer import infer_type
-from fleet.transforms.graph.rewriting import GraphCopy
+from fleet.transforms.graph_edit import GraphPattern, RewrittenGraph, rewritten
 
 
-@dataclass(frozen=True)
-class ConvolvedGraph:
-    """The new graph, with its types. made: names of the convolutions; fates: as in `fuse.Fused`."""
-
-    graph: Node
-    made: tuple[str, ...]
-    fates: Mapping[str, str]
-
-
-def convolve_by_products(graph: Node, device: Device) -> ConvolvedGraph:
+def convolve_by_products(graph: Node, device: Device) -> RewrittenGraph:
     """Makes products of convolutions. graph: as `infer_type` gives it; it is not touched.
 
     Raises:
@@ -42,11 +32,8 @@ def convolve_by_products(graph: Node, device: Device) -> ConvolvedGraph:
             whose weights are a file, or of which a window sees padding alone.
     """
     if not any(isinstance(node, Conv2dCall) for node in post_order(graph)):
-        return ConvolvedGraph(graph, (), {})
-    copy = GraphCopy(graph)
-    pattern = _Convolution(copy)
-    root = copy.rewrite(pattern)
-    return ConvolvedGraph(infer_type(root, device), tuple(pattern.made), copy.fates.fates)
+        return RewrittenGraph(graph)
+    return rewritten(graph, _Convolution, device)
 
 
 @dataclass(frozen=True)
@@ -70,11 +57,7 @@ def _runs(size: int, kernel: int, stride: int, pad: int, *, together: bool) -> I
         yield _Run(first, last, seen[first], first * stride - pad + seen[first][0])
 
 
-class _Convolution(RewritePattern):
-    def __init__(self, copy: GraphCopy) -> None:
-        self.copy = copy
-        self.made: list[str] = []
-
+class _Convolution(GraphPattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv2dCall, rewriter: PatternRewriter) -> None:
         """Rewrites one. Raises GraphError."""
@@ -111,8 +94,7 @@ class _Convolution(RewritePattern):
         result.checked_type, result.prefix, result.label = op.checked_type, op.prefix, op.label
         for product in lines if len(lines) > 1 else ():
             product.prefix = op.prefix
-        self.made.append(self.copy.fates.names[op])
-        self.copy.replace(op, made.nodes, op, rewriter)
+        self.replace(op, made.nodes, rewriter)
 
     def _matrix(self, weight: ConstantNode, rows: tuple[int, int], columns: tuple[int, int]) -> ConstantNode:
         """The weights of some taps: columns, rows and channels of the window, in this order, by output channels."""

@@ -1,4 +1,4 @@
-"""Converts a program of NumPy or ONNX to a graph of accelerator operators: the inverse of `fleet.transforms.graph.to_program`.
+"""Converts a program of NumPy or ONNX to a graph of accelerator operators: the inverse of `fleet.transforms.conversion.to_program`.
 
 Rows are tokens: a tensor [..., C] is the feature (1, rows, C). Each operation becomes one node of its name; `fuse` puts biases,
 residuals, ReLU and argmax into products afterwards.

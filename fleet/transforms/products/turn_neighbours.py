@@ -6,46 +6,29 @@ order, so their products do not change; the cache holds keys in that order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from fleet.ir.accel.attention import DatHbmCall, PosEmbCall, RopeCall, TransposeCall, TrpMvmCall
 from fleet.ir.accel.nodes import Node, OperatorCall, post_order, single
 from fleet.ir.accel.products import MvmBnCall
-from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
+from fleet.transforms.graph_edit import GraphPattern, RewrittenGraph, projected, rebuilt, rewritten, users
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """The new graph. made: names of the embeddings that now rotate adjacent channels; fates: as in `fuse.Fused`."""
-
-    graph: Node
-    made: tuple[str, ...]
-    fates: Mapping[str, str]
-
-
-def turn_neighbours(graph: Node) -> Neighbours:
+def turn_neighbours(graph: Node) -> RewrittenGraph:
     """Rewrite embeddings of halves whose queries and keys come from products with unshared weights; others stay.
 
     Returns the same graph if it has none. Raises GraphError if the graph has no types.
     """
     if not any(_halves(node) for node in post_order(graph)):
-        return Neighbours(graph, (), {})
-    copy = GraphCopy(graph)
-    pattern = _Scores(copy)
-    root = copy.rewrite(pattern)
-    return Neighbours(root, tuple(pattern.made), copy.fates.fates)
+        return RewrittenGraph(graph)
+    return rewritten(graph, _Scores)
 
 
-class _Scores(RewritePattern):
+class _Scores(GraphPattern):
     """Match scores of queries and keys that are both rotated by halves."""
-
-    def __init__(self, copy: GraphCopy) -> None:
-        self.copy = copy
-        self.made: list[str] = []
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: TrpMvmCall, rewriter: PatternRewriter) -> None:
@@ -59,8 +42,7 @@ class _Scores(RewritePattern):
             return
         for rope in dict.fromkeys(turned):
             assert isinstance(rope, RopeCall)
-            self.made.append(self.copy.fates.names[rope])
-            self.copy.replace(rope, self._turned(rope), rope, rewriter)
+            self.replace(rope, self._turned(rope), rewriter)
 
     def _turned(self, rope: RopeCall) -> Sequence[Node]:
         """Return the product with permuted columns, its view, and the embedding of adjacent channels."""

@@ -1,0 +1,1 @@
+"""Memory of an accelerator: lifetimes, places of tensors and constants, of programs and of graphs."""

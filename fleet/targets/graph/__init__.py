@@ -1,1 +1,0 @@
-"""A graph of accelerator calls to instructions with symbolic fields: memory plan, code generation, header, binary."""

@@ -1,0 +1,1 @@
+"""Programs out of graphs, and graphs out of programs."""

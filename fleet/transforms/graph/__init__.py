@@ -1,1 +1,0 @@
-"""Passes over graphs: types, fusion, and lowering to an IR program."""

@@ -39,8 +39,8 @@ from fleet.cosim.result import ROUNDED, CosimResult
 from fleet.cosim.running import EngineOutcome, failed, run_engine
 from fleet.cosim.what_ran import EngineRun, RunIdentity
 from fleet.engines.base import Engine, Progress, RunOptions
+from fleet.engines.legs.write_log import WriteLog
 from fleet.engines.trace import Commit, Trace
-from fleet.engines.write_log import WriteLog
 from fleet.errors import ExitCode, FleetError
 from fleet.ir.program import Program
 from fleet.transforms.simplify.infer_shapes import bound

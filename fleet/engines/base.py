@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from fleet.engines.legs.write_log import WriteLog
 from fleet.engines.trace import Commit, Trace
-from fleet.engines.write_log import WriteLog
 from fleet.ir.lowering_options import USUAL, LoweringOptions
 from fleet.ir.program import Program
 

@@ -19,7 +19,7 @@ from fleet.cosim.device_figures import figures_of
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
 from fleet.cosim.run_request import RunRequest
 from fleet.engines.base import RunOptions
-from fleet.engines.write_log import WriteLog
+from fleet.engines.legs.write_log import WriteLog
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
 from fleet.ir.accel.walk import constants

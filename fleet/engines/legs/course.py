@@ -9,8 +9,8 @@ import numpy as np
 
 from fleet.engines.execute import execute_calls
 from fleet.engines.legs.pages import Pages, Stray, WrittenPages, strays
+from fleet.engines.legs.write_log import WriteLog
 from fleet.engines.rtl_sim.expected import ExpectedCommit
-from fleet.engines.write_log import WriteLog
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import registers_in, resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet, Write

@@ -17,6 +17,7 @@ from fleet.engines.legs.pages import Pages, Stray, load_overlay, save_overlay
 from fleet.engines.legs.plan import SHORTEST, Leg, plan_legs
 from fleet.engines.legs.pool import Simulations
 from fleet.engines.legs.sample import SampleChoice, SampledCalls, SampleEstimate
+from fleet.engines.legs.write_log import WriteLog
 from fleet.engines.rtl_sim.arrays import Files, KeptState
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.job import Job, JobStatus
@@ -24,7 +25,6 @@ from fleet.engines.rtl_sim.process import LostSimulationError, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import JobOfLeg, Segment
 from fleet.engines.trace import Commit
-from fleet.engines.write_log import WriteLog
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec_binary import BLOCK, TASKS
 from fleet.isa.issue import Binary

@@ -13,7 +13,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.engines.legs import course as courses
 from fleet.engines.legs.course import Course
-from fleet.engines.write_log import WriteLog
+from fleet.engines.legs.write_log import WriteLog
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.verify.conformance.suite import make_case

@@ -126,15 +126,15 @@ def test_an_exported_case_is_the_same_in_icarus(tmp_path: Path, files: Path) -> 
         port, address = _WRONG[files]
         where = f'port = "{port}"\naddress = {address}\nbytes = "5a"\n'
         test += "[[expect]]\n" + (f'received = "{port}"\ndata = []\n' if address is None else where)
-    (folder / "bad.toml").write_text(test)
-    for name in ("good", "bad"):
+    (folder / "t.toml").write_text(test)
+    for name in ("good", "t"):
         script = runner.script(folder / f"{name}.toml")
         export_case(runner.work, runner.plan, runner.observed, script, None, [name], tmp_path / name)
     assert _run_icarus(tmp_path / "good") == (0, "PASS")
-    code, said = _run(tmp_path / "bad")
+    code, said = _run(tmp_path / "t")
     assert code != 0
-    assert said.startswith("FAIL: toml:")
-    again, also = _run_icarus(tmp_path / "bad")
+    assert said.startswith("FAIL: t.toml:")
+    again, also = _run_icarus(tmp_path / "t")
     assert (again != 0, also) == (True, said)
 
 

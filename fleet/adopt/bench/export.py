@@ -60,7 +60,7 @@ def export_case(
             failure="\n".join(f"- {line}" for line in failure), closure=closure_hash(work.top, work.sources),
         ),
     }  # fmt: skip
-    home = {op.where.rpartition(script.name)[0] for op in script.ops} - {""}
+    home = {op.where.rpartition("/")[0] + "/" for op in script.ops if "/" in op.where}
     for name, content in written.items():
         there = reduce(lambda text, place: text.replace(place, ""), home, content)  # the test's folder does not go with it
         write_atomically(folder / name, there.encode())

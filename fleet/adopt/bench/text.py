@@ -124,7 +124,7 @@ class _Writer:
             yield f"  logic {net} = 0; initial begin {wait}forever #{clock.period // 2} {net} = ~{net}; end"
         yield f"  wire reference = {self._clock(settings.reference)};"
         yield "  logic running = 0;"
-        yield "  always @(posedge reference) cycle++;"
+        yield "  always @(posedge reference) cycle <= cycle + 1;"
         names: list[str] = []
         for name, reset in settings.resets.items():
             names.append(f"r_{_plain(name)}")

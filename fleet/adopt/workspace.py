@@ -27,6 +27,7 @@ scan_en_i = 0                          # inputs that no protocol drives; a test 
 clock = "clk_i"
 latency = 2                            # cycles of a memory, 1 or more
 pause = 0                              # of so many cycles one is refused; 0: none
+memory = "fixed:8"                     # of AXI4, instead of both: answers as fleet's own memory does, ideal or fixed:<cycles>
 space = 0                              # ports of one space see the same memory
 shift = 0                              # addresses count 2**shift bytes
 stable = true                          # a valid that waits may not change
@@ -74,11 +75,15 @@ class Reset:
 
 @dataclass(frozen=True)
 class PortSettings:
-    """Settings of a port in the bench; the module's docstring says what the values mean."""
+    """Settings of a port in the bench; the module's docstring says what the values mean.
+
+    fixed: cycles of `memory`, 1 if it is ideal; 0: latency and pause hold.
+    """
 
     clock: str
     latency: int = 1
     pause: int = 0
+    fixed: int = 0
     space: int = 0
     shift: int = 0
     stable: bool = True
@@ -272,12 +277,14 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
         cycles, pulses = (t.integer(key, 1) if key in t else default for key, default in (("cycles", 16), ("pulses", 1)))
         resets[name] = Reset(clock, cycles, pulses)
     for name, t in _named(table, "ports", settings):
-        t.only("clock", "latency", "pause", "space", "shift", "stable")
+        t.only("clock", "latency", "pause", "memory", "space", "shift", "stable")
         old = settings[name]
         settings[name] = PortSettings(
             t.chosen("clock", tuple(clocks), old.clock) if clocks else "",
             t.integer("latency", 1) if "latency" in t else old.latency,
-            *(t.integer(k, 0) if k in t else v for k, v in (("pause", old.pause), ("space", old.space), ("shift", old.shift))),
+            t.integer("pause", 0) if "pause" in t else old.pause,
+            _fixed(t, ports, name) if "memory" in t else 0,
+            *(t.integer(k, 0) if k in t else v for k, v in (("space", old.space), ("shift", old.shift))),
             stable=t.boolean("stable", old.stable),
         )
     ties = dict(base.ties)
@@ -288,6 +295,21 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
                 raise t.wrong(path, f"{path} is not an input that is tied", hint=f"these are: {', '.join(ties) or 'none'}")
             ties[path] = t.integer(path, 0)
     return Settings(reference, clocks, resets, ties, settings)
+
+
+def _fixed(t: TomlTable, ports: PortMap, name: str) -> int:
+    """The cycles of `memory`."""
+    text = t.text("memory")
+    found = re.fullmatch(r"ideal|fixed:([1-9]\d{0,4})", text)
+    if found is None:
+        raise t.wrong("memory", f"expected ideal or fixed:<cycles 1 to 99999>, not {text}")
+    group = next(g for g in ports.groups if g.name == name)
+    if (group.protocol, group.role) != ("axi4", "manager"):
+        raise t.wrong("memory", f"{name} is no AXI4 port that the design masters", hint="use latency and pause")
+    for key in ("latency", "pause"):
+        if key in t:
+            raise t.wrong(key, f"memory = {text} says when this port is answered", hint=f"leave out {key}")
+    return int(found[1] or 1)
 
 
 def _named(table: TomlTable, key: str, known: Mapping[str, object]) -> Iterator[tuple[str, TomlTable]]:

@@ -28,20 +28,20 @@ class TomlPlaces:
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
-        self._entries = tuple(_entries(self._lines))
+        self._entries: dict[str, _Entry] = {}
+        for entry in _entries(self._lines):
+            self._entries.setdefault(entry.key, entry)
 
     def line(self, key: str, value: str | None = None) -> int:
         """The line (from 1) of a dotted key; of its table where the key is missing, else 1.
 
         value: a text of a list that the key has: then the line on which it stands in quotes, where there is one.
         """
-        best, length = 1, 0
-        for entry in self._entries:
-            if entry.key in (key, f"{key}[0]"):
-                return self._of_value(entry, value)
-            if (key.startswith((f"{entry.key}.", f"{entry.key}["))) and len(entry.key) > length:
-                best, length = entry.first, len(entry.key)
-        return best
+        found = [self._entries[k] for k in (key, f"{key}[0]") if k in self._entries]
+        if found:
+            return self._of_value(min(found, key=lambda e: e.first), value)
+        ends = (at for at in range(len(key) - 1, 0, -1) if key[at] in ".[")
+        return next((self._entries[key[:at]].first for at in ends if key[:at] in self._entries), 1)
 
     def _of_value(self, entry: _Entry, value: str | None) -> int:
         quoted = () if value is None else (f'"{value}"', f"'{value}'")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +15,8 @@ pytest.importorskip("pyslang")
 from adopted import COPIER, DOTTER, SCALER, workspace
 
 from fleet.adopt.bench import replay
-from fleet.adopt.bench.library import part_files, parts
+from fleet.adopt.bench.export import ordered_functions, plain_module
+from fleet.adopt.bench.library import PLAIN_STORE, part_files, parts
 from fleet.adopt.bench.plan import make_plan
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
@@ -25,6 +29,8 @@ from fleet.adopt.workspace import AdoptWorkspace, open_workspace
 from fleet.errors import DeviceError
 
 HEADERS = Path(__file__).parent
+M_CLOCK = '[ports.m]\nclock = "clk_i"  # a guess: no clock is named like this port\n'
+M = f"{M_CLOCK}latency = 1\npause = 0"
 
 
 @pytest.fixture(scope="module")
@@ -101,10 +107,25 @@ def test_every_part_has_ports_that_its_protocol_has() -> None:
         name, _, role = part.name.removeprefix("fleet_").rpartition("_")
         if name not in PROTOCOLS or role not in ("manager", "subordinate", "monitor"):
             continue
-        known = {s.name for s in PROTOCOLS[name].signals} | {"clk", "rst", "go", "op", "done", "result"}
+        known = {s.name for s in PROTOCOLS[name].signals} | {"clk", "rst", "go", "op", "done", "taken", "result"}
         assert part.inputs | part.outputs <= known, part.name
         for p in part.parameters:
             assert not p.startswith("W_") or PROTOCOLS[name].signal(p[2:].lower()) is not None, (part.name, p)
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
+def test_every_part_of_an_exported_bench_is_read_by_icarus(tmp_path: Path) -> None:
+    _, package, *library = part_files(())
+    store = PLAIN_STORE.read_text().partition("package fleet_store_pkg;\n")[2].replace("endpackage\n", "")
+    text = ordered_functions(package.read_text().replace("  import fleet_store_pkg::*;\n", store))
+    found = re.findall(r"^module\s+\w+.*?^endmodule\n", "\n".join(p.read_text() for p in library), re.S | re.M)
+    (tmp_path / "all.sv").write_text("\n".join([text, *map(plain_module, found)]))
+    names = [module.split()[1] for module in found]
+    assert len(names) >= 60
+    tops = [word for name in names for word in ("-s", name)]
+    command = ["iverilog", "-g2012", "-t", "null", *tops, str(tmp_path / "all.sv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
@@ -152,6 +173,9 @@ def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorksp
         ("latency = 1", "latency = 0", "ports.apb.latency is 0, expected an integer above 0"),
         ('reference = "clk_i"', 'reference = "clk"', "reference is 'clk', expected clk_i or slow_clk_i"),
         ("[ports.m]", "[ports.n]", "the port map has no n among its ports"),
+        (M, f'{M_CLOCK}memory = "fixed"', "expected ideal or fixed:<cycles 1 to 99999>, not fixed"),
+        (M, f'{M_CLOCK}memory = "ideal"\npause = 2', "memory = ideal says when this port is answered; leave out pause"),
+        ("latency = 1", 'memory = "ideal"', "apb is no AXI4 port that the design masters; use latency and pause"),
     ],
 )
 def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

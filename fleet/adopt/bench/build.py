@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fleet.adopt.bench.library import part_files
+from fleet.adopt.bench.library import CPP, part_files
 from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation
 from fleet.adopt.bench.plan import BenchPlan
@@ -23,7 +23,7 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.engines.linked.link import LINK
 from fleet.engines.rtl_sim.build import BuildError, wave_options
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
-from fleet.engines.rtl_sim.modes.recipe import build_mode
+from fleet.engines.rtl_sim.modes.recipe import build_mode, recipe_of
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
 from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
@@ -66,12 +66,12 @@ def build_bench(
     text = bench_text(work, plan, observed, link=link)
     options = [*_VERILATOR, *(wave_options(tools) if waves else ())]
     large = host is None and design_lines(work) > LARGE
-    optimise = _MAKE_LARGE if large and build_mode() != "fast" else _MAKE
-    files = [("bench.sv", text.encode())]
+    optimise = recipe_of("checked", tools).make if build_mode() == "fast" else _MAKE_LARGE if large else _MAKE
+    files = [("bench.sv", text.encode()), *((path.name, path.read_bytes()) for path in CPP)]
     linked: list[str] = []
     if host is not None and link is not None:
         files += [(LINK.name, LINK.read_bytes()), *((name, text.encode()) for name, text in host.files(work, plan, link))]
-        linked = [host.version, *host.options, *(content.decode() for _, content in files[1:])]
+        linked = [host.version, *host.options, *(content.decode() for _, content in files[1 + len(CPP) :])]
     key = _key(work, text, (*options, *optimise), tools, linked)
 
     def make(part: Path) -> Mapping[str, object]:
@@ -112,7 +112,7 @@ def _key(work: AdoptWorkspace, text: str, options: Sequence[str], tools: Simulat
     digest = hashlib.sha256()
     versions = [tools.verilator_version, tools.compiler_version, platform.machine(), closure_hash(work.top, work.sources)]
     digest.update(json.dumps([versions, list(options), text, *more]).encode())
-    for path in (*part_files(work.protocols.values()), *work.sources.waivers, *work.sources.cpp):
+    for path in (*part_files(work.protocols.values()), *CPP, *work.sources.waivers, *work.sources.cpp):
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:32]
 
@@ -124,7 +124,7 @@ def _compile(
     environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL")}
     environment["OBJCACHE"] = OBJCACHE
     sources = work.sources
-    command = [str(tools.verilator), *options]
+    command = [str(tools.verilator), *options, *(path.name for path in CPP)]
     if linked:
         command += [*map(str, part_files(work.protocols.values())), LINK.name, "bench.sv"]
     else:

@@ -12,7 +12,7 @@ from functools import reduce
 from pathlib import Path
 
 from fleet.adopt.bench.design_copy import copy_design
-from fleet.adopt.bench.library import part_files
+from fleet.adopt.bench.library import PLAIN_STORE, part_files
 from fleet.adopt.bench.observe import Observation, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript
@@ -41,25 +41,26 @@ def export_case(
     """
     text = bench_text(work, plan, observed, _embedded(plan, observed, script, claim))
     names = set(re.findall(r"\bfleet_\w+", text))
-    library = "\n".join(path.read_text(encoding="utf-8") for path in part_files(work.protocols.values())[1:])
+    _, package_file, *parts = part_files(work.protocols.values())
+    library = "\n".join(path.read_text(encoding="utf-8") for path in parts)
     modules = {m[1]: m[0] for m in _MODULE.finditer(library)}
     used: set[str] = set()
     while new := {n for n in names if n in modules} - used:
         used |= new
         names |= {word for n in new for word in re.findall(r"\bfleet_\w+", modules[n])}
     head = f"// {script.name} of {work.top.name}: prints PASS, or FAIL and why. README.md says how to run it."
-    package = _package(part_files(work.protocols.values())[0], observed, script)
+    package = _package(package_file, plan, observed, script)
     folder.mkdir(parents=True, exist_ok=True)
     place_data(work.top, folder, copy=True)
     written = {
-        "bench.sv": "\n".join([head, package, *(modules[n] for n in modules if n in used), text]),
+        "bench.sv": "\n".join([head, package, *map(plain_module, (*(modules[n] for n in modules if n in used), text))]),
         "design.f": "".join(f"{line}\n" for line in copy_design(work, folder)),
         "README.md": _README.format(
             test=script.name, top=work.top.name, bench=TOP, version=find_toolchain().verilator_version,
             failure="\n".join(f"- {line}" for line in failure), closure=closure_hash(work.top, work.sources),
         ),
     }  # fmt: skip
-    home = {op.where.rpartition(script.name)[0] for op in script.ops} - {""}
+    home = {op.where.rpartition("/")[0] + "/" for op in script.ops if "/" in op.where}
     for name, content in written.items():
         there = reduce(lambda text, place: text.replace(place, ""), home, content)  # the test's folder does not go with it
         write_atomically(folder / name, there.encode())
@@ -76,37 +77,68 @@ The bench shows the first of these. It needs this folder and a simulator:
     ./obj_dir/V{bench}
 
 It prints FAIL, what differs, what the design has, what was expected, and the cycle, and ends with another code than 0; where the
-fault is mended it prints PASS. It was written for {version}. Another simulator takes the same files, those
-of `design.f` and then `bench.sv`, if it has queues of structures and associative arrays (Icarus Verilog 11 has neither).
+fault is mended it prints PASS. It was written for {version}. Icarus Verilog 11 reads the bench too, where it reads the design:
+
+    iverilog -g2012 -s {bench} -o bench.vvp -f design.f bench.sv
+    vvp -n bench.vvp
+
+Another simulator takes the same files, those of `design.f` and then `bench.sv`.
 
 - `bench.sv`: ports, memory, monitors, the test and what is expected, in one file.
 - `design/`, `design.f`: the sources as they were, byte by byte; SHA-256 of their closure: {closure}
 """
 
 
-def _package(path: Path, observed: Observation | None, script: ReplayScript) -> str:
-    """The package, with what the checks of this file look at: events of each commit, words of each port, which writes count."""
+_CALLED = re.compile(r"(?<![.\w])(?:read_line|write_line|mark_line|get_line|put_line|take)\b(?=\()")
+_BEFORE = {"get_line": "b_get_line", "put_line": "b_put_line"}
+
+
+def ordered_functions(text: str) -> str:
+    """Rename functions that functions call: Icarus Verilog 11 elaborates them by their names, and a callee must come first."""
+    return _CALLED.sub(lambda m: _BEFORE.get(m[0], f"a_{m[0]}"), text)
+
+
+def plain_module(module: str) -> str:
+    """A module in what Icarus Verilog 11 reads, too: without calls through `::` and parameters that are strings by their type."""
+    module = ordered_functions(re.sub(r"\bfleet_(?:bench|store)_pkg::(?!\*)", "", module))
+    module = module.replace("  import fleet_store_pkg::*;\n", "").replace("parameter string ", "parameter ")
+    if "import fleet_bench_pkg::*;" in module:
+        return module
+    return re.sub(r"^(module\s+\w+)", r"\1\n  import fleet_bench_pkg::*;\n ", module, count=1, flags=re.M)
+
+
+def _package(path: Path, plan: BenchPlan, observed: Observation | None, script: ReplayScript) -> str:
+    """The package, with its memory, and with what the checks of this file look at: events of each commit, words of each port, which
+    writes count.
+    """
     text = path.read_text(encoding="utf-8")
-    write = "    memory[{space, address}] = value;\n"
+    store = PLAIN_STORE.read_text(encoding="utf-8").partition("package fleet_store_pkg;\n")[2].replace("endpackage\n", "")
+    first = "  // Bytes of memory into fleet_store_pkg::line"
+    write = "    write_line(space, address, bytes, lanes);\n"
     response = "automatic void answered(int unsigned burst);\n"
     finding = '    fails++;\n    $display("FAIL: %s: %s (by the %s, cycle %0d)", port, rule, blame, cycle);\n'
+    ports = "".join(f"    if (port == {_text(p.name)}) return {n};\n" for n, p in enumerate(plan.ports))
+    state = _STATE.replace("@LAST@", str(max(0, len(plan.ports) - 1)))
     for old, new in (
-        ("endpackage", _CHECKS + "endpackage"),
-        (write, write + "    burst_of[{space, address}] = token;\n"),
-        (response, response + "    taken[burst] = 1;\n"),
+        (first, _CHECKS.replace("@PORTS@", ports) + first),
+        ("  import fleet_store_pkg::*;\n", store),
+        (write, write + "    mark_line(space, address, bytes, lanes, token);\n"),
+        (response, response + "    take(burst);\n"),
         ("    commits++;\n", "    commits++;\n    if (rule >= 0 && rule < 64) commits_of[rule]++;\n"),
         ("    violations++;\n", "    violations++;\n" + finding),
-        ("  int violations;\n", "  int violations;\n" + _STATE),
+        ("  int violations;\n", "  int violations;\n" + state),
         ("    words++;\n", "".join(f"    {line}\n" for line in _gave(observed, script))),
     ):
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    return text
+    return ordered_functions(text)
 
 
 def _gave(observed: Observation | None, script: ReplayScript) -> Iterator[str]:
     """Yield the statements for a word: count it, compare it with what a test expects, report a commit."""
-    yield "int unsigned number = words_of.exists(port) != 0 ? words_of[port] : 0;"
+    yield "int unsigned number, place;"
+    yield "place = port_at(port);"
+    yield "number = words_of[place];"
     for check in script.received:
         for n, (value, mask) in enumerate(check.expected):
             text = _text(f"{check.where}: {check.port} word {n}")
@@ -117,17 +149,17 @@ def _gave(observed: Observation | None, script: ReplayScript) -> Iterator[str]:
         if isinstance(rule, ResponseCommit):
             held = [f"word[{lsb} +: {bits}] == {bits}'h{value:x}" for lsb, bits, value in rule.when]
             yield f"if ({' && '.join([f'port == {_text(rule.port)}', *held])}) commits_of[{n}]++;"
-    yield "words_of[port] = number + 1;"
-    yield "word_of[port] = word;"
+    yield "words_of[place] = number + 1;"
+    yield "word_of[place] = word;"
     yield "words++;"
 
 
 _STATE = """  int fails;
-  int unsigned words_of [string];
-  bit [2047:0] word_of [string];
-  int unsigned commits_of [64];
-  int unsigned burst_of [bit [63:0]];  // of the last write of a byte, 0: it counts at once
-  bit taken [int unsigned];            // bursts whose response was taken
+  int unsigned words_of [0:@LAST@];
+  bit [2047:0] word_of [0:@LAST@];
+  int unsigned commits_of [0:63];
+  localparam int BURSTS = 1048576;
+  bit taken_of [0:BURSTS-1];  // bursts whose response was taken
 """
 _CHECKS = """
   function automatic void fail(string what);
@@ -135,18 +167,30 @@ _CHECKS = """
     $display("FAIL: %s (cycle %0d)", what, cycle);
   endfunction
 
-  function automatic string held(bit [63:0] key);
-    if (memory.exists(key) == 0) return "nothing was written";
-    if (burst_of.exists(key) != 0 && burst_of[key] != 0 && taken.exists(burst_of[key]) == 0)
-      return $sformatf("0x%02h, whose response was not taken yet", memory[key]);
-    return $sformatf("0x%02h", memory[key]);
+  function automatic int unsigned port_at(string port);
+@PORTS@    return 0;
+  endfunction
+
+  function automatic void take(int unsigned burst);
+    if (burst >= BURSTS) $fatal(1, "more than %0d bursts are written: raise BURSTS", BURSTS);
+    taken_of[burst] = 1;
+  endfunction
+
+  // Whether the last write of a byte counts: its response was taken.
+  function automatic bit counts(bit [7:0] space, bit [55:0] address);
+    if (burst_at(space, address) == 0) return 1;
+    return taken_of[burst_at(space, address)];
+  endfunction
+
+  function automatic string held(bit [7:0] space, bit [55:0] address);
+    if (!is_there(space, address)) return "nothing was written";
+    if (!counts(space, address)) return $sformatf("0x%02h, whose response was not taken yet", byte_at(space, address));
+    return $sformatf("0x%02h", byte_at(space, address));
   endfunction
 
   // Whether a byte was written, the write counts, and it holds a value.
-  function automatic bit holds(bit [63:0] key, bit [7:0] value);
-    if (memory.exists(key) == 0 || memory[key] != value) return 0;
-    if (burst_of.exists(key) == 0 || burst_of[key] == 0) return 1;
-    return taken.exists(burst_of[key]) != 0;
+  function automatic bit holds(bit [7:0] space, bit [55:0] address, bit [7:0] value);
+    return is_there(space, address) && byte_at(space, address) == value && counts(space, address);
   endfunction
 """
 
@@ -206,17 +250,17 @@ def _dumps(script: ReplayScript) -> Iterator[str]:
     for check in script.memory:
         yield f"{check.dump}: begin"
         for n, byte in enumerate(check.expected):
-            key = f"{{8'(b), a[55:0] + 56'd{n}}}"
+            key = f"8'(b), a[55:0] + 56'd{n}"
             text = _text(f"{check.where}: {check.text} at {check.address + n:#x}")
             yield (
-                f"  if (memory.exists({key}) == 0 || memory[{key}] !== 8'h{byte:02x}) "
+                f"  if (!is_there({key}) || byte_at({key}) !== 8'h{byte:02x}) "
                 f'fail($sformatf("%s: %s, expected {byte:#04x}", {text}, held({key})));'
             )
         yield "end"
 
 
 def _count(port: str) -> str:
-    return f"(words_of.exists({_text(port)}) != 0 ? words_of[{_text(port)}] : 0)"
+    return f"words_of[port_at({_text(port)})]"
 
 
 def _end(script: ReplayScript, claim: Claim | None) -> Iterator[str]:
@@ -239,10 +283,10 @@ def _claim(plan: BenchPlan, observed: Observation | None, claim: Claim) -> Itera
         for (memory, address), value in sorted(claim.bytes.items()):
             if memory < INSIDE:
                 name = next(p.name for p in plan.memories() if p.space == memory)
-                key = f"{{8'd{memory}, 56'h{address:x}}}"
+                key = f"8'd{memory}, 56'h{address:x}"
                 test = f"!holds({key}, 8'h{value:02x})"
                 if claim.trigger == "rest":  # it may be what it was before the run
-                    test = f"(memory.exists({key}) != 0 ? memory[{key}] : 8'h00) !== 8'h{value:02x}"
+                    test = f"byte_at({key}) !== 8'h{value:02x}"
                 found = f"held({key})"
             else:
                 state = observed.states[memory - INSIDE]
@@ -261,9 +305,9 @@ def _claim(plan: BenchPlan, observed: Observation | None, claim: Claim) -> Itera
             yield f'  if ({test}) fail($sformatf("%s: %s, the model has {value:#04x}", {text}, {found}));'
     elif claim.kind == "word":
         yield (
-            f"  if ((word_of[{_text(claim.name)}] & {_hex(claim.mask, _WORD)}) !== {_hex(claim.value, _WORD)}) "
+            f"  if ((word_of[port_at({_text(claim.name)})] & {_hex(claim.mask, _WORD)}) !== {_hex(claim.value, _WORD)}) "
             f'fail($sformatf("%s: 0x%0h, the model gives {claim.value:#x}", {_text(f"{claim.name} word {claim.number}")}, '
-            f"word_of[{_text(claim.name)}] & {_hex(claim.mask, _WORD)}));"
+            f"word_of[port_at({_text(claim.name)})] & {_hex(claim.mask, _WORD)}));"
         )
     elif claim.kind == "words":
         said = f'$sformatf("%s: %0d words, the model gives {claim.number}", {_text(claim.name)}, {_count(claim.name)})'

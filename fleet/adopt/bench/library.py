@@ -12,7 +12,20 @@ from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
 FOLDER = Path(__file__).with_name("sv")
-FIRST = ("fleet_bench_pkg.sv", "streams.sv", "memories.sv", "axi4.sv", "buses.sv", "tilelink.sv", "commands.sv")
+CPP = (Path(__file__).with_name("store.cpp"), Path(__file__).with_name("script.cpp"))
+"""The memory of a bench, and its script."""
+PLAIN_STORE = FOLDER / "plain_store.sv"
+"""The memory in SystemVerilog alone."""
+FIRST = (
+    "fleet_store_pkg.sv",
+    "fleet_bench_pkg.sv",
+    "streams.sv",
+    "memories.sv",
+    "axi4.sv",
+    "buses.sv",
+    "tilelink.sv",
+    "commands.sv",
+)
 
 _MODULE = re.compile(r"^module\s+(fleet_\w+)(.*?)^endmodule", re.S | re.M)
 _PARAMETER = re.compile(r"\bparameter\s+(?:int|bit|string)\s+(\w+)")

@@ -54,7 +54,7 @@ def observer_lines(
     yield "  int points = 0;"
     states = observed.states if observed is not None else ()
     yield from _looks(states, element, fetch if states else "")
-    yield "  task automatic snapshot();"
+    yield "  task automatic snapshot;"
     yield "    if (observing) begin"
     yield "      look();"
     yield '      $fdisplay(results, "Q|%0d|%0d|%0d", cycle, $time, points);'
@@ -97,7 +97,8 @@ def _looks(states: Sequence[InsideState], element: Callable[[InsideState, str], 
     arrays = [(state, name) for state in states for name in state.keeper.names]
     for n, (state, _) in enumerate(arrays):
         yield f"  logic [{state.bits - 1}:0] seen{n} [{max(1, state.variable.elements)}];"
-    yield "  task automatic look();"
+    yield "  task automatic look;"
+    yield "    begin end"
     if fetch:
         yield f"    {fetch}"
     at = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 _SEEN = {"R": "a read", "W": "a write", "A": "a response", "C": "a commit", "S": "a word", "V": "a broken rule", "E": "the end"}
 _FIELDS = {
-    "R": ("operation", "cycle", "value", "time"), "W": ("cycle", "time", "space", "address", "byte", "burst"),
+    "R": ("operation", "cycle", "value", "time", "taken"), "W": ("cycle", "time", "space", "address", "byte", "burst"),
     "A": ("cycle", "time", "burst"), "C": ("cycle", "time", "commit", "tag"), "S": ("cycle", "port", "word", "time"),
     "V": ("cycle", "port", "rule", "by"), "E": ("cycle", "by", "operation", "rules broken", "bytes read unwritten"),
 }  # fmt: skip

@@ -23,7 +23,7 @@ from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
 from fleet.adopt.record import ReplayRecord
-from fleet.adopt.workspace import AdoptWorkspace
+from fleet.adopt.workspace import AdoptWorkspace, Clock
 from fleet.core.processes import start
 from fleet.engines.linked.link import BROKEN, BenchLink
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
@@ -255,7 +255,8 @@ def _held_to_model(
     before = {(op.b, op.a + n): value for op in script.ops if op.code == IMAGE for n, value in enumerate(script.images[op.number])}
     events = read_events(outcome.folder, script, plan, observed)
     run = run_model(work, plan, script, observed, events.operations, before)
-    found = judge_lockstep(plan, observed, run, events, before)
+    clock = work.settings.clocks.get(work.settings.reference, Clock())
+    found = judge_lockstep(plan, observed, run, events, before, clock.period)
     differences = (*outcome.differences, *run.expected, *([found.divergence] if found.divergence else []))
     compared = outcome.compared + run.compared + found.compared
     return replace(outcome, differences=differences, compared=compared, lockstep=found)

@@ -80,6 +80,7 @@ class _Writer:
         top = self._work.top
         yield f"// The bench of {top.name}. Made from its port map; do not edit."
         yield f"module {TOP};"
+        yield "  import fleet_store_pkg::*;"
         yield "  import fleet_bench_pkg::*;"
         yield f"  localparam int OPW = {self._plan.op_bits};"
         yield f"  localparam int DRIVEN = {max(1, len(self._plan.driven))};"
@@ -87,6 +88,7 @@ class _Writer:
         yield "  wire [DRIVEN-1:0] done, fin;"
         yield "  logic [OPW-1:0] op = '0;"
         yield "  wire [OPW-1:0] result [DRIVEN];"
+        yield "  longint taken [DRIVEN];  // when the design took an operation last: of AXI before its response"
         yield "  int unsigned reads = 0;  // operations of the script that have read"
         yield from self._clocks()
         yield from self._link.bench_lines(self._net) if self._link is not None else self._design(top)
@@ -122,10 +124,12 @@ class _Writer:
             yield f"  logic {net} = 0; initial begin {wait}forever #{clock.period // 2} {net} = ~{net}; end"
         yield f"  wire reference = {self._clock(settings.reference)};"
         yield "  logic running = 0;"
-        yield "  always @(posedge reference) cycle++;"
+        yield "  always @(posedge reference) cycle <= cycle + 1;"
         names: list[str] = []
         for name, reset in settings.resets.items():
             names.append(f"r_{_plain(name)}")
+            # Alone, a simulator's `always @(*)` of a reset waits for a change of it.
+            begun = (" = 1", "") if self._embedded is None else ("", f" #0 r_{_plain(name)} = 1;")
             before = 2 * (reset.pulses - 1)  # registers behind a clock gate or a synchroniser need an edge of the reset
             if before:
                 yield (
@@ -135,7 +139,8 @@ class _Writer:
                 )
             cycles, edge = reset.cycles * (before + 1), self._clock(reset.clock)
             yield (
-                f"  logic r_{_plain(name)} = 1; initial begin wait (running); repeat ({cycles}) @(posedge reference); "
+                f"  logic r_{_plain(name)}{begun[0]}; initial begin{begun[1]} wait (running); "
+                f"repeat ({cycles}) @(posedge reference); "
                 f"@(posedge {edge}) r_{_plain(name)} <= 0; end"
             )
         if not names:
@@ -242,6 +247,7 @@ class _Writer:
         mine = port.group.role == "manager"
         texts = {
             "PORT": f'"{port.name}"', "OPW": "OPW", "LATENCY": str(port.settings.latency), "PAUSE": str(port.settings.pause),
+            "FIXED": str(port.settings.fixed),
             "SPACE": str(port.space),
             "SHIFT": str(port.settings.shift), "STABLE": str(int(port.settings.stable)),
             "IS_LITE": str(int(port.protocol.name == "axi4_lite")),
@@ -255,11 +261,13 @@ class _Writer:
         parameters = ", ".join(f".{name}({texts[name]})" for name in sorted(part.parameters))
         wires = {"clk": clock, "rst": "rst"}
         if i.index >= 0:
+            yield f"  wire taken{i.index};" if "taken" in part.outputs else f"  wire taken{i.index} = done[{i.index}];"
             wires |= {
                 "go": f"go[{i.index}] && !fin[{i.index}]",
                 "op": "op",
                 "done": f"done[{i.index}]",
                 "result": f"result[{i.index}]",
+                "taken": f"taken{i.index}",
             }
         for name in sorted(part.inputs - wires.keys()):
             wires[name] = f"g{number}_{name}" if name in port.group.signals else port.absent(name)
@@ -273,6 +281,11 @@ class _Writer:
                 yield f"  assign done[{i.index}] = 0;"
             if "result" not in part.outputs:
                 yield f"  assign result[{i.index}] = '0;"
+            yield f"  longint edge{i.index} = 0;  // before this one, at which an operation that is taken was"
+            yield (
+                f"  always @(posedge {clock}) begin if (taken{i.index}) taken[{i.index}] = edge{i.index}; "
+                f"edge{i.index} = $time; end"
+            )
             yield (
                 f"  logic fin{i.index} = 0; always @(posedge {clock}) fin{i.index} <= !rst && (fin{i.index} ? go[{i.index}] "
                 f": done[{i.index}]); assign fin[{i.index}] = fin{i.index};"
@@ -296,42 +309,36 @@ class _Writer:
 
     def _script(self) -> Iterator[str]:
         watched = self._plan.watched
-        yield f"  wire [1023:0] watch [{max(1, len(watched))}];"
+        yield "  function automatic bit [1023:0] watch(int k);"
+        yield "    case (k)"
         for path, n in watched.items():
-            yield f"  assign watch[{n}] = 1024'({'~' if path in self._low else ''}{self._net[path]});"
-        if not watched:
-            yield "  assign watch[0] = '0;"
+            yield f"      {n}: return 1024'({'~' if path in self._low else ''}{self._net[path]});"
+        yield "      default: return '0;"
+        yield "    endcase"
+        yield "  endfunction"
         if not self._plan.driven:
             yield "  assign done = '0; assign fin = '0; assign result[0] = '0;"
         cases = "".join(f"        {n}: t{n} <= $bits(t{n})'(b);\n" for n in self._plan.ties.values())
         text = _SCRIPT.replace("@LOAD@", _LOAD).replace("@DUMP@", _DUMP)
-        text = text.replace("@TIES@", cases or "        0: ;\n").replace("@TOP@", TOP)
+        text = text.replace("@TIES@", cases or "        0: ;\n").replace("@TOP@", TOP).replace("@IMPORT@", _IMPORT)
         if self._embedded is not None:
             text = _with_test(text, self._embedded)
         yield text
 
 
-_READ_LINE = 'fields = $fscanf(script, "%h %h %h %h %h %h", code, k, a, b, c, limit);'
-_LOAD = """        9: begin
-          image = $fopen($sformatf("image%0d.bin", k), "rb");
-          position = a;
-          number = $fgetc(image);
-          while (number >= 0) begin put(8'(b), position[55:0], 8'(number)); position++; number = $fgetc(image); end
-          $fclose(image);
-        end
-"""
-_DUMP = """        10: begin
-          image = $fopen($sformatf("dump%0d.txt", k), "w");
-          for (position = a; position < a + 64'(c); position++)
-            if (memory.exists({8'(b), position[55:0]}) != 0) $fdisplay(image, "%02h", memory[{8'(b), position[55:0]}]);
-            else $fdisplay(image, "--");
-          $fclose(image);
-        end
+_READ_LINE = "more = fleet_script_next(OPW, code, k, a, b, c, limit) != 0;"
+_LOAD = '        9: fleet_store_load($sformatf("image%0d.bin", k), 8\'(b), a);\n'
+_DUMP = "        10: fleet_store_dump($sformatf(\"dump%0d.txt\", k), 8'(b), a, 64'(c));\n"
+_IMPORT = """  // The next line of script.txt; 0 if there is none.
+  import "DPI-C" function int unsigned fleet_script_next(
+    input int bits, output int code, output int k, output bit [63:0] a, output bit [OPW-1:0] b, output bit [OPW-1:0] c,
+    output bit [63:0] limit);
 """
 _SCRIPT = """
-  int script, image, code, number, fields, at = 0, k;
-  logic [63:0] a, limit, last, position;
-  logic [OPW-1:0] b, c;
+@IMPORT@  int code, at = 0, k;
+  bit more;
+  bit [63:0] a, limit, last, position, told;
+  bit [OPW-1:0] b, c;
   string file;
   bit over = 0, again, ended = 0;
   task automatic finish(string what);
@@ -341,7 +348,9 @@ _SCRIPT = """
     $finish;
   endtask
   task automatic answer(logic [OPW-1:0] value);
-    $fdisplay(results, "R|%0d|%0d|%h|%0d", at, cycle, value, $time);
+    told = code == 1 || code == 2 || code == 3 || code == 5 ? taken[k] : $time;
+    if (value[OPW-1:64] == 0) $fdisplay(results, "R|%0d|%0d|%0h|%0d|%0d", at, cycle, value[63:0], $time, told);
+    else $fdisplay(results, "R|%0d|%0d|%0h|%0d|%0d", at, cycle, value, $time, told);
     reads++;
   endtask
   // One operation of a part; it has not ended when the limit is over.
@@ -356,14 +365,13 @@ _SCRIPT = """
   endtask
   initial begin
     results = $fopen("results.txt", "w");
-    script = $fopen("script.txt", "r");
     if ($test$plusargs("wave")) begin
       if ($value$plusargs("wave=%s", file)) $dumpfile(file);
       $dumpvars(0, @TOP@);
     end
     while (!ended) begin
-      fields = $fscanf(script, "%h %h %h %h %h %h", code, k, a, b, c, limit);
-      if (fields != 6) finish("script");
+      more = fleet_script_next(OPW, code, k, a, b, c, limit) != 0;
+      if (!more) finish("script");
       else begin
       $fdisplay(results, "B|%0d|%0d", at, $time);
       case (code)
@@ -384,9 +392,9 @@ _SCRIPT = """
         end
         4: begin
           last = cycle + limit;
-          while ((watch[k] & 1024'(b)) != 1024'(c) && cycle < last) @(posedge reference);
-          over = (watch[k] & 1024'(b)) != 1024'(c);
-          answer(OPW\'(watch[k]));
+          while ((watch(k) & 1024'(b)) != 1024'(c) && cycle < last) @(posedge reference);
+          over = (watch(k) & 1024'(b)) != 1024'(c);
+          answer(OPW\'(watch(k)));
         end
         5: begin drive(k, (OPW'(c[0]) << (OPW - 1)) | b); answer('0); end
         6: begin
@@ -438,12 +446,13 @@ def _with_test(text: str, test: Embedded) -> str:
     ]  # fmt: skip
     begin = "  initial begin\n    results"
     for old, new in (
-        ('    script = $fopen("script.txt", "r");\n', ""),
-        (_READ_LINE, f"fields = 6;\n{case('at', test.ops)}"),
+        (_IMPORT, ""),
+        (_READ_LINE, f"more = 1;\n{case('at', test.ops)}"),
         (answer, f"{answer}{case('at', test.answers)}\n"),
         (_LOAD, f"        9: {case('k', test.loads)}\n"),
         (_DUMP, f"        10: {case('k', test.dumps)}\n"),
         ('observing = $test$plusargs("observe") != 0;', "observing = 1;"),
+        ("    $fclose(results);\n", ""),
         ("    ended = 1;\n    $finish;\n", "\n".join(["    ended = 1;", *ended, ""])),
         (begin, "\n".join(["  bit claimed = 0;", "  logic [2047:0] bytes_;", *test.claim, begin])),
     ):

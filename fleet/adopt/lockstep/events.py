@@ -16,12 +16,16 @@ _READS = (2, 3)
 
 @dataclass(frozen=True)
 class DoneOperation:
-    """An operation of the script. at: its place; begin, end: time; value: what it read."""
+    """An operation of the script.
+
+    at: its place; begin, end: time; value: what it read; taken: when the design took it, -1: not told.
+    """
 
     at: int
     begin: int
     end: int
     value: int
+    taken: int = -1
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,9 @@ def read_events(folder: Path, script: ReplayScript, plan: BenchPlan, observed: O
             begun[int(words[0])] = last = int(words[1])
         elif kind == "R":
             last = int(words[3])
-            done = DoneOperation(int(words[0]), begun[int(words[0])], last, int(words[2], 16))
+            done = DoneOperation(
+                int(words[0]), begun[int(words[0])], last, int(words[2], 16), int(words[4]) if len(words) > 4 else -1
+            )
             found.operations.append(done)
             found.commits += _read_commits(done, int(words[1]), script, plan, observed)
         elif kind == "W":

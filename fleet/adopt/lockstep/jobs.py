@@ -59,7 +59,7 @@ class ModelJob:
         number: in the order of the program.
         rule: number of its `[[commit]]`; None: nothing says when it ends.
         begin: time at which the first command after the last job began; started: of the command that started it.
-        text, where: of that command.
+        text, where: of that command. taken: when the design took it, -1: not told.
     """
 
     number: int
@@ -73,6 +73,7 @@ class ModelJob:
     started: int
     text: str
     where: str
+    taken: int = -1
     reads: list[ModelRead] = field(default_factory=list[ModelRead])
     writes: list[ModelWrite] = field(default_factory=list[ModelWrite])
     given: list[GivenWord] = field(default_factory=list[GivenWord])
@@ -295,8 +296,9 @@ class _Context:
         self, is_job: bool, rule: int | None, tag: int, events: int, queue: str, after: tuple[int, ...], begin: int
     ) -> ModelJob:
         job = ModelJob(
-            len(self.run.jobs), is_job, rule, tag, events, queue, after, begin, self._done.begin, self.text, self._command.where
-        )
+            len(self.run.jobs), is_job, rule, tag, events, queue, after, begin, self._done.begin, self.text, self._command.where,
+            self._done.taken,
+        )  # fmt: skip
         self.run.jobs.append(job)
         return job
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
@@ -39,6 +39,7 @@ class LockstepOutcome:
         compared: bytes and words.
         divergence: the first one, in words; "" if there is none.
         account: what more is told of it; claim: what a bench without the model checks instead.
+        cycles: of each job that committed, from when the design took its command, in cycles of the reference clock.
         scope: what was not compared, one line each.
         uncompared: events of commits, and words, of the design that nobody compared.
     """
@@ -52,13 +53,15 @@ class LockstepOutcome:
     uncompared: int = 0
     account: tuple[AccountPart, ...] = ()
     claim: Claim | None = None
+    cycles: tuple[int, ...] = ()
 
 
 def judge_lockstep(
-    plan: BenchPlan, observed: Observation, run: ModelRun, events: Events, before: Mapping[Key, int]
+    plan: BenchPlan, observed: Observation, run: ModelRun, events: Events, before: Mapping[Key, int], period: int = 2
 ) -> LockstepOutcome:
-    """Compare. before: memory at the beginning."""
-    return _Lockstep(plan, observed, run, events, before).outcome()
+    """Compare. before: memory at the beginning; period: of the reference clock, in units of time."""
+    found = _Lockstep(plan, observed, run, events, before)
+    return replace(found.outcome(), cycles=tuple(time // period for time in found.times))
 
 
 class _Diverged(Exception):
@@ -79,6 +82,7 @@ class _Lockstep:
         self._said = run
         self._history = WriteHistory(events.writes, before)
         self._done: dict[int, int] = {}  # job -> time
+        self.times: list[int] = []  # from a job's command to its commit
         self._left = {j.number: j.events for j in run.jobs}
         self._commits = self._points = self._compared = 0
         self._held = Counter[str]()  # port -> words compared
@@ -203,6 +207,8 @@ class _Lockstep:
             return
         self._in_order(job, event, in_program_order=rule.in_program_order)
         self._done[job.number] = event.time
+        if 0 <= job.taken <= event.time:
+            self.times.append(event.time - job.taken)
         self._open.remove(job)
         self._commits += 1
         self._written(job, event, f"commit {self._commits} ({rule.name}{tag}, cycle {event.cycle}) of {self._name(job)}")

@@ -212,6 +212,8 @@ def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> It
         counts = (found.jobs, "job"), (found.commits, "commit"), (found.points, "point"), (found.compared, "value")
         jobs, commits, points, values = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
         yield f"model: {jobs}; {commits} and {points} at rest compared, {values}"
+        if c := found.cycles:
+            yield f"cycles from a command to its commit: {min(c)} to {max(c)}, {sum(c) / len(c):.1f} on average"
         yield from (f"scope: {line}" for line in found.scope)
     yield from (f"not driven: {line}" for line in outcome.undriven)
     for u in outcome.unknown:

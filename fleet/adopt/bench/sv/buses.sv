@@ -302,8 +302,9 @@ module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int
   bit [55:0] reads [$];
   bit [55:0] next;
   int unsigned left = 0;
+  logic full = 0;
   initial readdatavalid = 0;
-  assign waitrequest = rst || reads.size() > 64;
+  assign waitrequest = rst || full;
   always @(posedge clk) begin : step
     bit [55:0] line;
     readdatavalid <= 0;
@@ -312,7 +313,7 @@ module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int
       if (reads.size() > 0) begin
         readdatavalid <= 1;
         for (int i = 0; i < BYTES; i++) readdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), reads[0] + 56'(i));
-        void'(reads.pop_front());
+        reads.delete(0);
       end
       if (read && !waitrequest)
         for (int n = 0; n < (HAS_BURSTCOUNT ? 32'(burstcount) : 1); n++) reads.push_back(56'(address) / BYTES * BYTES + 56'(n * BYTES));
@@ -324,6 +325,7 @@ module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int
           if (byteenable[W_BYTEENABLE == BYTES ? i : 0]) fleet_bench_pkg::put(8'(SPACE), line + 56'(i), writedata[i*8 +: 8]);
       end
     end
+    full <= reads.size() > 64;
   end
 endmodule
 

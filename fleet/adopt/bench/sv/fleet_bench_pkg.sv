@@ -1,6 +1,6 @@
 // What all parts of a bench share: memory, the file of results, findings of the monitors.
 package fleet_bench_pkg;
-  bit [7:0] memory [bit [63:0]];  // {space, address}
+  import fleet_store_pkg::*;
   longint unsigned cycle;         // of the reference clock
   longint unsigned unwritten;     // bytes that were read before anybody wrote them
   int results;                    // file
@@ -10,15 +10,28 @@ package fleet_bench_pkg;
   int unsigned commits, words;    // events of `[[commit]]`, words that left through a port: state inside is looked at then
   int unsigned tokens, token;     // bursts of writes so far; of the burst that is written, 0 where writes have no response
 
+  // Bytes of memory into fleet_store_pkg::line: those of `lanes`, the others are rubbish.
+  function automatic void get_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes);
+    read_line(space, address, bytes, lanes);
+    unwritten += 64'(missed);
+  endfunction
+
+  // Bytes of fleet_store_pkg::line into memory.
+  function automatic void put_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes);
+    write_line(space, address, bytes, lanes);
+    if (observing)
+      for (int unsigned i = 0; i < bytes; i++)
+        if (lanes[i]) $fdisplay(results, "W|%0d|%0d|%h|%h|%h|%0d", cycle, $time, space, address + 56'(i), 8'(line >> 8 * i), token);
+  endfunction
+
   function automatic bit [7:0] get(bit [7:0] space, bit [55:0] address);
-    if (memory.exists({space, address}) != 0) return memory[{space, address}];
-    unwritten++;
-    return 8'h00;
+    get_line(space, address, 1, 1);
+    return 8'(line);
   endfunction
 
   function automatic void put(bit [7:0] space, bit [55:0] address, bit [7:0] value);
-    memory[{space, address}] = value;
-    if (observing) $fdisplay(results, "W|%0d|%0d|%h|%h|%h|%0d", cycle, $time, space, address, value, token);
+    line = 1024'(value);
+    put_line(space, address, 1, 1);
   endfunction
 
   // The response to a burst of writes was taken.

@@ -9,7 +9,7 @@ module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = ""
   int unsigned age = 0;  // of a reset; in its first cycles a register has no value yet
   always @(posedge clk) begin
     waits <= !rst && valid && !ready;
-    held <= payload;
+    if (valid && !ready) held <= payload;
     age <= !rst ? 0 : age < 3 ? age + 1 : age;
     if (rst && valid && age >= 3 && !told) begin
       told <= 1;

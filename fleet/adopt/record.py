@@ -23,7 +23,7 @@ class ReplayRecord:
     Attributes:
         verdict: "pass", "fail", "incomplete" or "bench".
         title: top and test.
-        command: runs it again.
+        arguments: of `fleet`, which run it again.
         reasons: differences and broken rules, one line each.
         parts: of the page, of a difference from the functional model.
         wave: path of the wave file, or the reason why there is none; "" without either.
@@ -31,7 +31,7 @@ class ReplayRecord:
 
     verdict: str
     title: str
-    command: str
+    arguments: tuple[str, ...]
     reasons: tuple[str, ...]
     parts: tuple[AccountPart, ...]
     wave: str

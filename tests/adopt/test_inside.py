@@ -103,7 +103,8 @@ def test_a_stored_replay_that_failed_is_explained(work: AdoptWorkspace, tmp_path
     found = outcome(work, tmp_path, RESET + FILLED + STARTED + ROW0 + FIRST + DONE + SECOND + END)
     folder = tmp_path / "w" / "runs" / "t"
     folder.mkdir(parents=True)
-    record = ReplayRecord("fail", "t.toml of vault", "fleet isa replay w t.toml", (found.divergence,), found.account, "/w/wave.fst")
+    again = ("isa", "replay", "w", "t.toml")
+    record = ReplayRecord("fail", "t.toml of vault", again, (found.divergence,), found.account, "/w/wave.fst")
     assert ReplayRecord.load(record.save(folder)) == record
     text = page(find_failure(str(tmp_path / "w"), tmp_path))
     for words in ("failed: t.toml of vault", "command         write apb go at", "bytes           rows 0x5: design 00, model 04",

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from command_line import DENSE, Fleet
 
+from fleet.adopt.record import ReplayRecord
 from fleet.cosim.result import CosimResult
+
+DOTTER = Path(__file__).parents[1] / "fixtures" / "adopted" / "obi_rocc" / "dotter.f"
 
 
 def test_a_run_is_made_again(fleet: Fleet, tmp_path: Path) -> None:
@@ -62,3 +65,18 @@ def test_a_stored_stream_is_run_again_under_its_own_setting(fleet: Fleet) -> Non
     page = fleet("report", str(stored))
     assert page.code == 2
     assert "stream.json: a stored stream has no page" in page.line
+
+
+def test_a_replay_of_an_adopted_design_is_played_again(fleet: Fleet, tmp_path: Path) -> None:
+    """Also in a workspace whose path a shell would have to quote."""
+    folder = tmp_path / "my design"
+    adopted = fleet("isa", "adopt", str(DOTTER), "--top", "dotter", "-o", str(folder))
+    assert (adopted.code, (folder / "smoke.toml").exists()) == (4, True), "not every port is mapped"
+    first = fleet("isa", "replay", str(folder))
+    stored = folder / "runs" / "smoke"
+    assert ReplayRecord.load(stored / "replay.json").arguments == ("isa", "replay", str(folder), str(folder / "smoke.toml"))
+    again = fleet("report", str(stored), "--rerun")
+    assert (again.code, again.out.splitlines()[-1]) == (first.code, first.out.splitlines()[-1])
+    page = fleet("report", str(stored))
+    assert page.code == 2
+    assert "replay.json: a stored replay has no page" in page.line

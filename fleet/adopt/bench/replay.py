@@ -367,10 +367,11 @@ _VERDICTS = {ExitCode.AGREED: "pass", ExitCode.DIFFERS: "fail", ExitCode.INTERNA
 def record_of(work: AdoptWorkspace, test: Path, outcome: Outcome, simulators: Sequence[str] = ()) -> ReplayRecord:
     """The record of an outcome. simulators: those that were held to each other, if more than its own."""
     names = ",".join(simulators or (outcome.simulator,))
-    simulator = "" if names == VERILATOR else f" --simulator {names}"
+    simulator = () if names == VERILATOR else ("--simulator", names)
     rules = [f"{v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)" for v in outcome.violations]
     return ReplayRecord(
-        _VERDICTS[outcome.exit_code], f"{test.name} of {work.top.name}", f"fleet isa replay {work.folder} {test}{simulator}",
+        _VERDICTS[outcome.exit_code], f"{test.name} of {work.top.name}",
+        ("isa", "replay", str(work.folder), str(test), *simulator),
         (*outcome.differences, *rules), outcome.lockstep.account if outcome.lockstep is not None else (),
         str(outcome.wave.absolute()) if outcome.wave is not None else outcome.no_wave,
     )  # fmt: skip

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from fleet.adopt.record import RECORD as REPLAY
+from fleet.adopt.record import ReplayRecord
 from fleet.cli.request import again
 from fleet.cosim.run_request import RunRequest
 from fleet.errors import FleetError, ModelError
@@ -19,6 +21,7 @@ Examples:
   fleet report --last                             (of a run without --report: pages in reports/last)
   fleet report reports/digits --rerun             (runs what made it again, and puts result and pages in its place)
   fleet report reports/streams/NAME --rerun       (a stored stream: runs it under the setting that it failed with)
+  fleet report WORKSPACE/runs/TEST --rerun        (a replay of an adopted design: plays the test again)
 """
 
 
@@ -38,10 +41,14 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
         raise FleetError("needs RESULT or --last, and not both", where="fleet report", hint="for instance `fleet report --last`")
     if result is None:
         result, out = kept(), out or Path("reports/last")
-    if (stream := _stream(result)) is not None:
+    if (stream := _named(result, STREAM)) is not None:  # its own setting is the request
         if not rerun or machine or since is not None or out is not None:
             raise ModelError("a stored stream has no page", where=str(stream), hint=f"`fleet stream run {stream}` or --rerun alone")
         return again(RunRequest("fleet", ("stream", "run", str(stream))))
+    if (replay := _named(result, REPLAY)) is not None:
+        if not rerun or machine or since is not None or out is not None:
+            raise ModelError("a stored replay has no page", where=str(replay), hint=f"`fleet why {replay.parent}` or --rerun alone")
+        return again(RunRequest("fleet", ReplayRecord.load(replay).arguments))
     folder = out or (result if result.is_dir() else result.parent)
     if rerun:
         request = _request(result)
@@ -60,10 +67,10 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
     return 0
 
 
-def _stream(path: Path) -> Path | None:
-    """Return the file of a stored stream, whose own setting is the request; None if it is something else."""
-    file = path / STREAM if path.is_dir() else path
-    return file if file.name == STREAM and file.exists() else None
+def _named(path: Path, name: str) -> Path | None:
+    """Return the file of that name that a result is, or has in its folder; None if it is something else."""
+    file = path / name if path.is_dir() else path
+    return file if file.name == name and file.exists() else None
 
 
 def _request(path: Path) -> RunRequest:

@@ -159,7 +159,8 @@ def _of_generation(path: Path) -> tuple[StoredFailure | None, set[str]]:
 
 def _of_replay(path: Path) -> tuple[StoredFailure | None, set[str]]:
     found = ReplayRecord.load(path)
-    failure = StoredFailure(path, found.title, "", found.command, found.reasons, None, None, found.parts, found.wave)
+    request = RunRequest("fleet", found.arguments)
+    failure = StoredFailure(path, found.title, "", str(request), found.reasons, None, request, found.parts, found.wave)
     return (failure if found.verdict != "pass" else None), {found.title.partition(" of ")[2], found.title, path.parent.name}
 
 

@@ -1,8 +1,8 @@
-// The array: Ports columns of Queries times 16 FP16 x FP16 multipliers with their trees, and the stages that all columns
-// share.
+// The array: Ports columns of Queries times 16 FP16 x FP16 multipliers with their exact sums, and the stages that all
+// columns share.
 //
-// Stage 1 unpacks the half pixel of every pair's input, 2 multiplies and adds 16 products, 3 joins the two halves of tree32, 4 adds to
-// the row's sum, 5 scales and rounds, 6 hands over. It never stops: room for what comes out has been promised.
+// Stage 1 unpacks the half pixel of every pair's input, 2 multiplies and adds 16 products, 3 adds to the row's sum, 4
+// rounds it to binary32, 5 scales and rounds, 6 hands over. It never stops: room for what comes out has been promised.
 module hbm0923_att_array
   import hbm0923_att_pkg::*;
 #(
@@ -56,13 +56,11 @@ module hbm0923_att_array
     end
   end
 
-  // In stage 3 a half waits for the other one, unless there is none; the stages after it see whole trees only.
-  logic [Queries-1:0] dot, low, pair, sum, round;
-  assign dot   = pairs(valid_q[2], beat_q[2].pairs);
-  assign low   = pairs(valid_q[3] && !beat_q[3].high, beat_q[3].pairs);
-  assign pair  = pairs(valid_q[3] && (beat_q[3].high || beat_q[3].last), beat_q[3].pairs);
-  assign sum   = pairs(valid_q[4] && (beat_q[4].high || beat_q[4].last), beat_q[4].pairs);
-  assign round = pairs(valid_q[5] && beat_q[5].last, beat_q[5].pairs);
+  logic [Queries-1:0] dot, sum, narrow, round;
+  assign dot    = pairs(valid_q[2], beat_q[2].pairs);
+  assign sum    = pairs(valid_q[3], beat_q[3].pairs);
+  assign narrow = pairs(valid_q[4] && beat_q[4].last, beat_q[4].pairs);
+  assign round  = pairs(valid_q[5] && beat_q[5].last, beat_q[5].pairs);
 
   for (genvar p = 0; p < Ports; p++) begin : gen_column
     logic [Queries-1:0][15:0] y;
@@ -73,11 +71,9 @@ module hbm0923_att_array
       .lanes_i    (plan_i.mask),
       .x_i        (x_q),
       .w_i        (w_i[p]),
-      .low_i      (low),
-      .pair_i     (pair),
-      .pair_high_i(beat_q[3].high),
       .sum_i      (sum),
-      .sum_first_i(beat_q[4].first),
+      .sum_first_i(beat_q[3].first),
+      .narrow_i   (narrow),
       .round_i    (round),
       .scale_i    (plan_i.scale),
       .y_o        (y)

@@ -68,7 +68,7 @@ module hbm0923_att_issue
   always_comb begin
     beat_o.high     = beat_q[0];
     beat_o.pairs    = pairs;
-    beat_o.first    = beat_q <= 8'd1;
+    beat_o.first    = beat_q == 8'd0;
     beat_o.last     = last;
     beat_o.mask     = last && plan_i.mask != '1;
     beat_o.pair_end = row_last;

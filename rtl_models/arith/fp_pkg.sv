@@ -135,6 +135,26 @@ package fp_pkg;
     return pack32(sign, $unsigned(exp), product);
   endfunction
 
+  // binary32 product by a factor of at most 14 significant bits, for operands and products that are no subnormals (which
+  // count as zeros) and products that do not overflow: one narrow multiplier and no search for the leading one.
+  function automatic logic [31:0] fp32_mul_short(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    logic [31:0] carry;
+    logic [63:0] product;
+    logic        sign, unused_bits;
+    unused_bits = ^b[9:0];
+    sign        = a[31] ^ b[31];
+    if (a[30:23] == 8'hFF || b[30:23] == 8'hFF) begin
+      // NaN, infinity times zero, infinity.
+      if ((a[30:23] == 8'hFF && a[22:0] != 23'd0) || (b[30:23] == 8'hFF && b[22:10] != 13'd0)) return Fp32Nan;
+      return (a[30:23] == 8'd0 || b[30:23] == 8'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
+    end
+    if (a[30:23] == 8'd0 || b[30:23] == 8'd0) return {sign, 31'd0};
+    product = 64'({1'b1, a[22:0]}) * 64'({1'b1, b[22:10]});
+    carry   = 32'(product[37]);
+    return pack32(sign, 32'(a[30:23]) + 32'(b[30:23]) + carry - 32'd127, product << (6'd19 - carry[5:0]));
+  endfunction
+
   // FP16 to binary32, exact.
   function automatic logic [31:0] fp16_to_fp32(input logic [15:0] x);
     /*verilator no_inline_task*/

@@ -75,5 +75,5 @@ module hbm0923_att_column
       end
     end
   end
-  always_ff @(posedge clk_i) if (round_i) y_o <= fp32_to_fp16(fp32_mul(sum_q, scale_i));
+  always_ff @(posedge clk_i) if (round_i) y_o <= fp32_to_fp16(fp32_mul_short(sum_q, scale_i));
 endmodule

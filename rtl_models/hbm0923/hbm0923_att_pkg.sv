@@ -15,7 +15,7 @@ package hbm0923_att_pkg;
   typedef struct packed {
     logic        store;         // dat2hbm
     logic        keys;          // trp_mvm, or dat2hbm of K
-    logic [31:0] scale;         // binary32
+    logic [31:0] scale;         // binary32, of an FP16 or FP20
     logic [15:0] tokens;
     // Pixels come by three nested loops; addresses with the on-chip bit.
     logic [32:0] in_addr;

@@ -51,6 +51,7 @@ _TWO = (("a", 32), ("b", 32))
 OPERATORS = (
     Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83),
     Operator("fp32_mul", "fp_pkg", _TWO, 32, 84),
+    Operator("fp32_mul_short", "fp_pkg", _TWO, 32, 90),
     Operator("fp16_to_fp32", "fp_pkg", (("x", 16),), 32, 85),
     Operator("fp32_to_fp16", "fp_pkg", (("x", 32),), 16, 86),
     Operator("fp16_to_fixed", "fp_pkg", (("x", 16),), 64, 87),

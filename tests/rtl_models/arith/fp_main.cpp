@@ -109,6 +109,11 @@ int main(int argc, char** argv) {
     ++done;
     check("add", dut.sum_o, canonical(real(a) + real(b)), a, b);
     check("mul", dut.product_o, canonical(real(a) * real(b)), a, b);
+    const float factor = real(b & 0xFFFFFC00u), scaled = real(a) * factor;
+    const auto never = [](float f) { return std::fpclassify(f) == FP_SUBNORMAL; };
+    const bool over = std::isinf(scaled) && std::isfinite(real(a)) && std::isfinite(factor);
+    const bool under = std::fabs(scaled) <= 0x1p-126f && real(a) != 0 && factor != 0;
+    if (!never(real(a)) && !never(factor) && !over && !under) check("fp32_mul_short", dut.short_o, canonical(scaled), a, b);
     const double x = half_value(uint16_t(a)), y = half_value(uint16_t(b));
     if (std::isfinite(x)) {
       const double mantissa = int16_t(dut.unpacked_o & 0xFFFF), exp = dut.unpacked_o >> 16 & 0x3FFF;

@@ -9,6 +9,7 @@ module fp_probe
   input  logic        [63:0] high_i,
   output logic        [31:0] sum_o,
   output logic        [31:0] product_o,
+  output logic        [31:0] short_o,
   output logic        [31:0] unpacked_o,
   output logic         [2:0] odd_o,
   output logic        [31:0] pair_o,
@@ -21,6 +22,7 @@ module fp_probe
   always_ff @(posedge clk_i) begin
     sum_o      <= fp32_add(a_i, b_i);
     product_o  <= fp32_mul(a_i, b_i);
+    short_o    <= fp32_mul_short(a_i, b_i & 32'hFFFF_FC00);
     unpacked_o <= fp16_unpack(a_i[15:0]);
     odd_o      <= fp16_odd_product(fp16_unpack(a_i[15:0]), fp16_unpack(b_i[15:0]));
     pair_o     <= fixed_pair_to_fp32($signed(fixed_i), $signed(high_i));

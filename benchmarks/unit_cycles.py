@@ -60,6 +60,8 @@ COMMON = [
     Shape("f2w_mvm", 64, lines=9, total=41, kv=3),
     Shape("f2w_mvm", 128, lines=4, tokens=17, total=17, kv=2),
     Shape("f2w_mvm", 64, lines=8, total=500),
+    Shape("f2w_mvm", 64, lines=9, total=5, kv=3),
+    Shape("f2w_mvm", 128, lines=8, tokens=2, total=16, kv=2),
     Shape("dat2hbm", 128, lines=2, total=100),
     Shape("dat2hbm", 128, lines=2, total=100, mode="values"),
     Shape("dat2hbm", 128, lines=2, tokens=200),

@@ -23,7 +23,7 @@ DATA_KINDS = ("plain", "special", "wild", "tiny", "huge")
 """Kinds of FP16 operands: normal numbers; these with NaN, infinities, zeros, subnormals; any bits; subnormals; the largest."""
 
 _ODD = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x7C01, 0x0000, 0x8000, 0x0001, 0x83FF, 0x0400, 0x7BFF, 0xFBFF], np.uint16)
-_RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00)}
+_RANGES = {"tiny": (0, 0x0600), "huge": (0x7000, 0x7C00), "smallest": (0, 0x0040)}
 _TRIES = 8
 
 
@@ -177,10 +177,28 @@ def data_kind(rng: np.random.Generator, place: Place) -> str:
     return "plain" if place.program and rng.random() < 0.85 else str(rng.choice(DATA_KINDS))
 
 
+def _cancelling(rng: np.random.Generator, blocks: int, opposed: bool) -> np.ndarray:
+    """[blocks, 2, 16]: any finite numbers, then the same with the same or the other sign; but a quarter are small ones."""
+    signs = rng.integers(0, 2, (blocks, 2, 16), dtype=np.uint16) << np.uint16(15)
+    signs[:, 1] = signs[:, 0] ^ np.uint16(opposed << 15)
+    values = np.broadcast_to(rng.integers(0, 0x7C00, (blocks, 1, 16), dtype=np.uint16), signs.shape)
+    small = rng.integers(0, 0x0600, signs.shape, dtype=np.uint16)
+    return np.where(rng.random((blocks, 1, 16)) < 0.25, small, values) | signs
+
+
 def halves(rng: np.random.Generator, count: int, kind: str) -> np.ndarray:
-    """`count` FP16 patterns (uint16) of one of `DATA_KINDS`, or "scale": factors that leave a sum of products about as it was."""
+    """`count` FP16 patterns (uint16) of one of `DATA_KINDS`, or of a kind that one operand of a sum of products is made for.
+
+    "scale": factors that leave a sum of products about as it was. "opposed" and "repeated", for one operand and the other: of 32
+    products most cancel exactly, whatever their size, and a few small ones are left. "smallest": the least subnormals.
+    "positive": 1 to 4, so that nothing cancels.
+    """
     if kind == "scale":
         return rng.normal(0, 1 / 64, count).astype(np.float16).view(np.uint16)
+    if kind == "positive":
+        return rng.integers(0x3C00, 0x4400, count, dtype=np.uint16)
+    if kind in {"opposed", "repeated"}:
+        return _cancelling(rng, -(-count // 32), kind == "opposed").reshape(-1)[:count]
     if kind == "wild":
         return rng.integers(0, 65536, count, dtype=np.uint16)
     if kind in _RANGES:

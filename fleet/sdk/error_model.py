@@ -57,6 +57,8 @@ class DeviceArithmetic:
         inner: dtype to which tensors inside a composite are stored (scores and probabilities of an attention); None: as computed.
         absolute: function name ("gelu_tanh") -> largest absolute error of a table in its place, over all inputs.
         relative: "reciprocal" (1 / n of a mean), "scale" (of an attention) -> relative error of the rounded constant.
+        products: most roundings of one term of a sum of products inside a composite (an attention's scores and values), where
+            `roundings` counts those of its other sums; None: as many as there.
         causes: "weights", "unit" -> what causes the errors of the stored weights and of the unit, in words, for reports.
     """
 
@@ -69,6 +71,7 @@ class DeviceArithmetic:
     absolute: Mapping[str, float] = field(default_factory=dict[str, float])
     relative: Mapping[str, float] = field(default_factory=dict[str, float])
     causes: Mapping[str, str] = field(default_factory=dict[str, str])
+    products: int | None = None
 
 
 class ErrorModel(Protocol):

@@ -135,6 +135,26 @@ package fp_pkg;
     return pack32(sign, $unsigned(exp), product);
   endfunction
 
+  // binary32 product by a factor of at most 14 significant bits, for operands and products that are no subnormals (which
+  // count as zeros) and products that do not overflow: one narrow multiplier and no search for the leading one.
+  function automatic logic [31:0] fp32_mul_short(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    logic [31:0] carry;
+    logic [63:0] product;
+    logic        sign, unused_bits;
+    unused_bits = ^b[9:0];
+    sign        = a[31] ^ b[31];
+    if (a[30:23] == 8'hFF || b[30:23] == 8'hFF) begin
+      // NaN, infinity times zero, infinity.
+      if ((a[30:23] == 8'hFF && a[22:0] != 23'd0) || (b[30:23] == 8'hFF && b[22:10] != 13'd0)) return Fp32Nan;
+      return (a[30:23] == 8'd0 || b[30:23] == 8'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
+    end
+    if (a[30:23] == 8'd0 || b[30:23] == 8'd0) return {sign, 31'd0};
+    product = 64'({1'b1, a[22:0]}) * 64'({1'b1, b[22:10]});
+    carry   = 32'(product[37]);
+    return pack32(sign, 32'(a[30:23]) + 32'(b[30:23]) + carry - 32'd127, product << (6'd19 - carry[5:0]));
+  endfunction
+
   // FP16 to binary32, exact.
   function automatic logic [31:0] fp16_to_fp32(input logic [15:0] x);
     /*verilator no_inline_task*/
@@ -150,43 +170,74 @@ package fp_pkg;
     return pack32(x[15], 32'd158 - shift, mag << shift[5:0]);
   endfunction
 
-  // An operand of fp16_product that serves many: a leading one at bit 10 also where FP16 is subnormal. Infinities and NaNs
-  // are marked, with the FP16 pattern below; a zero has no leading one.
+  // An operand of exact products of FP16. Its value is mantissa * 2^(exp - 25); of infinities and NaNs, which are marked,
+  // the mantissa tells which it is: 0 for infinity.
   typedef struct packed {
-    logic        sign;
-    logic        special;
-    logic [13:0] exp;      // FP16's + 16; below 64
-    logic [15:0] mantissa;
+    logic               sign;
+    logic               special;
+    logic        [13:0] exp;       // FP16's, and 1 for subnormals; at most 31
+    logic signed [15:0] mantissa;  // with the sign, below 2^11
   } fp16_unpacked_t;
 
   function automatic fp16_unpacked_t fp16_unpack(input logic [15:0] x);
-    /*verilator no_inline_task*/
-    logic [15:0] mantissa;
-    logic [5:0]  shift;
-    if (x[14:10] == 5'd31) return '{sign: x[15], special: 1'b1, exp: 14'd0, mantissa: x};
-    if (x[14:10] != 5'd0) return '{sign: x[15], special: 1'b0, exp: 14'(x[14:10]) + 14'd16, mantissa: {6'd1, x[9:0]}};
-    mantissa = 16'(x[9:0]);
-    shift    = 6'd0;
-    if (mantissa != 16'd0) shift = 6'(clz64(64'(mantissa)) - 7'd53);
-    return '{sign: x[15], special: 1'b0, exp: 14'd17 - 14'(shift), mantissa: mantissa << shift};
+    logic        special, normal;
+    logic [15:0] magnitude, negate;
+    special   = x[14:10] == 5'd31;
+    normal    = x[14:10] != 5'd0;
+    magnitude = {5'd0, normal && !special, x[9:0]};
+    negate    = 16'd0 - 16'(x[15]);
+    return '{
+      sign: x[15], special: special, exp: normal ? 14'(x[14:10]) : 14'd1,
+      mantissa: $signed((magnitude ^ negate) - negate)
+    };
   endfunction
 
-  // Product of two FP16 values as binary32, exact: 22 bits, exponents -48 to 31.
-  // Compiled into its caller.
-  function automatic logic [31:0] fp16_product(input fp16_unpacked_t x, input logic [15:0] w);
-    logic [31:0] exp, product, high, magnitude;
-    exp = 32'(w[14:10]);
-    // What is rare goes the long way: infinities, NaNs, a second operand that is zero or subnormal.
-    if (x.special || exp - 32'd1 >= 32'd30) begin
-      if (x.special) return fp32_mul(fp16_to_fp32(x.mantissa), fp16_to_fp32(w));
-      magnitude = (x.mantissa == 16'd0) ? 32'd0 : ((32'(x.exp) + 32'd95) << 23) + (32'(x.mantissa) << 13);
-      return fp32_mul(magnitude | (32'(x.sign) << 31), fp16_to_fp32(w));
+  // What a sum of products of FP16 is when a lane is not finite.
+  typedef struct packed {
+    logic nan;
+    logic pos;  // an infinite product
+    logic neg;
+  } fp_odd_t;
+
+  function automatic fp_odd_t fp16_odd_product(input fp16_unpacked_t x, input fp16_unpacked_t w);
+    logic special, nan, unused_exp;
+    unused_exp = ^{x.exp, w.exp};
+    special    = x.special || w.special;
+    // A NaN, or a zero beside what is not finite.
+    nan = (x.special == (x.mantissa != 16'sd0)) || (w.special == (w.mantissa != 16'sd0));
+    return '{
+      nan: special && nan, pos: special && !nan && x.sign == w.sign, neg: special && !nan && x.sign != w.sign
+    };
+  endfunction
+
+  // low * 2^-48 + high * 2^-18 to binary32, one rounding; a zero is +0. |low| below 2^63, |high| below 2^62.
+  function automatic logic [31:0] fixed_pair_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high);
+    /*verilator no_inline_task*/
+    logic [63:0] upper, lower, top, negate, lost;
+    logic [31:0] exp, shift;
+    logic        sign;
+    // As one number: the lower 30 bits, unsigned, at the top of their word.
+    upper = $unsigned(high + (low >>> 30));
+    lower = $unsigned(low) << 34;
+    sign  = upper[63];
+    if (sign) begin
+      negate = 64'(lower != 64'd0);
+      upper  = 64'd0 - upper - negate;
+      lower  = 64'd0 - lower;
     end
-    product   = 32'(x.mantissa) * (32'(w[9:0]) | 32'd1024);
-    high      = product >> 21;
-    magnitude = ((32'(x.exp) + exp + 32'd80 + high) << 23) + (product << (5'd3 - high[4:0]));
-    magnitude = (product == 32'd0) ? 32'd0 : magnitude;
-    return magnitude | (32'(x.sign ^ w[15]) << 31);
+    exp = 32'd172;  // of bit 63 of upper
+    if (upper == 64'd0) begin
+      upper = lower;
+      lower = 64'd0;
+      exp   = 32'd108;
+      if (upper == 64'd0) return 32'd0;
+    end
+    // Leading one to bit 63, what is lost as a sticky lowest bit.
+    shift = 32'(clz64(upper));
+    top   = (upper << shift[5:0]) | ((lower >> 1) >> (6'd63 - shift[5:0]));
+    lost  = lower << shift[5:0];
+    top   = (top >> 8) | 64'(top[7:0] != 8'd0 || lost != 64'd0);
+    return pack32(sign, exp - shift, top);
   endfunction
 
   // binary32 to FP16, one rounding to nearest even.

@@ -277,7 +277,7 @@ module hbm0923_att_check
     end
   end
 
-  if (MaxToken > 4096 || MaxToken < 32 || 2 ** Log2Ports != Ports || Ports < 4 || Ports > 32) begin : gen_check
+  if (MaxToken > MaxLanes || MaxToken < 32 || 2 ** Log2Ports != Ports || Ports < 4 || Ports > 32) begin : gen_check
     $error("sizes beyond what the counters hold");
   end
   if (2 ** Log2Queries != Queries || Queries > 8) begin : gen_queries

@@ -1,39 +1,43 @@
-// Gathers the outputs of rows into pixels, clears what is beyond T, and gives pixels their addresses. The pixels of a
-// group's pairs are complete together and leave one a cycle; the next ones are not complete before the last has left.
+// Gathers the outputs of rows into pixels, clears what is beyond T, and gives pixels their addresses. The rows of a group's
+// pairs come in turn, and leave as they come where they complete pixels.
 module hbm0923_att_collect
   import hbm0923_att_pkg::*;
 #(
   parameter int unsigned Ports   = 32,
   parameter int unsigned Queries = 1
 ) (
-  input  logic                             clk_i,
-  input  logic                             rst_ni,
+  input  logic                clk_i,
+  input  logic                rst_ni,
 
-  input  logic                             start_i,
-  input  att_plan_t                        plan_i,
+  input  logic                start_i,
+  input  att_plan_t           plan_i,
 
-  input  logic                             valid_i,   // a row's outputs
-  input  att_beat_t                        beat_i,
-  input  logic [Queries-1:0][Ports*16-1:0] y_i,
+  input  logic                valid_i,   // a row's outputs, of one pair
+  input  att_beat_t           beat_i,
+  input  logic [3:0]          pair_i,
+  input  logic [Ports*16-1:0] y_i,
 
-  output logic                             valid_o,   // a pixel, for this cycle
-  output logic [32:0]                      addr_o,
-  output logic [DdrBits-1:0]               data_o
+  output logic                valid_o,   // a pixel, for this cycle
+  output logic [32:0]         addr_o,
+  output logic [DdrBits-1:0]  data_o
 );
   localparam int unsigned Sub = PixelLanes / Ports;
+  localparam int unsigned Pw  = (Queries > 1) ? $clog2(Queries) : 1;
 
   function automatic logic [DdrBits-1:0] place(input logic [DdrBits-1:0] held, input logic [Ports*16-1:0] y,
                                                input logic [5:0] keep, input logic [2:0] sub);
     /*verilator no_inline_task*/
     logic [Ports*16-1:0] kept;
     for (int unsigned p = 0; p < Ports; p++) kept[16*p+:16] = (p < 32'(keep)) ? y[16*p+:16] : 16'd0;
-    return ((sub == 3'd0) ? '0 : held) | (DdrBits'(kept) << (32'(sub) * Ports * 16));
+    return ((Sub == 1 || sub == 3'd0) ? '0 : held) | (DdrBits'(kept) << (32'(sub) * Ports * 16));
   endfunction
 
-  logic [2:0] sub_q;
-  logic       done, group_end;
+  logic [2:0]    sub_q;
+  logic          done, group_end;
+  logic [Pw-1:0] pair;
+  assign pair      = pair_i[Pw-1:0];
   assign done      = beat_i.pair_end || 32'(sub_q) == Sub - 1;
-  assign group_end = valid_i && beat_i.pair_end;
+  assign group_end = valid_i && beat_i.pair_end && pair_i == '0;
 
   // ---- addresses: a walk over all pairs, and the next pixel of each pair of the group
   logic [15:0]              token_q;        // tokens left in the walk's head
@@ -67,12 +71,12 @@ module hbm0923_att_collect
       fill_q       <= '0;
       fill_end_q   <= (plan_i.groups == 20'd1) ? plan_i.tail : 4'(Queries);
     end else begin
-      if (valid_i) sub_q <= done ? '0 : sub_q + 3'd1;
+      if (valid_i && pair_i == beat_i.pairs - 4'd1) sub_q <= done ? '0 : sub_q + 3'd1;
       if (valid_i && done) begin
-        for (int unsigned q = 0; q < Queries; q++) next_addr_q[q] <= next_addr_q[q] + 33'(plan_i.out_surface);
+        next_addr_q[pair] <= next_addr_q[pair] + 33'(plan_i.out_surface);
       end
       if (group_end) begin
-        // The first pair's address at once: its next pixel may be complete in the next cycle.
+        // Each pair's address in the cycle of its last pixel: the next one may be complete as soon as all have come.
         next_addr_q[0] <= token_addr_q;
         fill_q         <= 4'd1;
         fill_end_q     <= pairs;
@@ -93,41 +97,32 @@ module hbm0923_att_collect
     end
   end
 
-  // ---- pixels: gathered, then complete and leaving in turn
-  logic [Queries-1:0][DdrBits-1:0] data_q, out_data_q;
-  logic [Queries-1:0][32:0]        out_addr_q;
-  logic [3:0]                      left_q;
-  logic                            complete;
-  assign complete = valid_i && done;
+  // ---- pixels: gathered, then complete
+  logic [Queries-1:0][DdrBits-1:0] data_q;
+  logic [DdrBits-1:0]              out_data_q;
+  logic [32:0]                     out_addr_q;
+  logic                            complete_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) left_q <= '0;
-    else if (complete) left_q <= beat_i.pairs;
-    else if (left_q != '0) left_q <= left_q - 4'd1;
+    if (!rst_ni) complete_q <= 1'b0;
+    else complete_q <= valid_i && done;
   end
 
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
-      for (int unsigned q = 0; q < Queries; q++) begin
-        logic [DdrBits-1:0] placed;
-        placed = place(data_q[q], y_i[q], beat_i.keep, sub_q);
-        data_q[q] <= placed;
-        if (done) out_data_q[q] <= placed;
-      end
-    end
-    if (complete) begin
-      out_addr_q <= next_addr_q;
-    end else if (left_q != '0) begin
-      for (int unsigned q = 1; q < Queries; q++) begin
-        out_addr_q[q-1] <= out_addr_q[q];
-        out_data_q[q-1] <= out_data_q[q];
+      logic [DdrBits-1:0] placed;
+      placed       = place(data_q[pair], y_i, beat_i.keep, sub_q);
+      data_q[pair] <= placed;
+      if (done) begin
+        out_addr_q <= next_addr_q[pair];
+        out_data_q <= placed;
       end
     end
   end
 
-  assign valid_o = left_q != '0;
-  assign addr_o  = out_addr_q[0];
-  assign data_o  = out_data_q[0];
+  assign valid_o = complete_q;
+  assign addr_o  = out_addr_q;
+  assign data_o  = out_data_q;
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
@@ -136,11 +131,8 @@ module hbm0923_att_collect
     if (!rst_ni) out_of_reset_q <= 1'b0;
     else out_of_reset_q <= 1'b1;
   end
-  always_ff @(posedge clk_i) if (out_of_reset_q && complete) begin
-    assert (left_q <= 4'd1);
-    assert (fill_q == fill_end_q);
-  end
+  always_ff @(posedge clk_i) if (out_of_reset_q && valid_i && pair_i == '0) assert (fill_q == fill_end_q);
 `endif
   logic unused_fields;
-  assign unused_fields = ^{plan_i, beat_i};
+  assign unused_fields = ^{plan_i, beat_i, pair_i};
 endmodule

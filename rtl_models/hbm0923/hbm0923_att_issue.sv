@@ -1,7 +1,8 @@
 // Decides when the array takes a step in trp_mvm and f2w_mvm: a beat of every port, the half pixels of the inputs that
 // belong to it, and room for the pixels that it completes.
 //
-// Pixels of the output leave one a cycle, so a step that completes those of a group waits until the last one's have left.
+// Rows of the output are rounded and leave one pair a cycle, so a step that completes those of a group waits until the last
+// one's have left.
 module hbm0923_att_issue
   import hbm0923_att_pkg::*;
 #(
@@ -43,7 +44,7 @@ module hbm0923_att_issue
   logic [7:0]    beat_q;
   logic [Iw-1:0] wait_q;
   logic [Cw-1:0] credit_q;
-  logic [2:0]    leaving_q;  // pixels that may still be leaving, but one
+  logic [2:0]    leaving_q;  // rows that may still be leaving, but one
 
   logic       last, row_last, pixel_end, pixel_missing, full, due;
   logic [3:0] pairs;
@@ -51,9 +52,9 @@ module hbm0923_att_issue
   assign last          = beat_q + 8'd1 == plan_i.beats;
   assign row_last      = row_q == 9'd1;
   assign pixel_end     = last && (row_last || 32'(sub_q) == Sub - 1);
-  assign full          = credit_q < Cw'(pairs) || leaving_q != '0;
+  assign full          = (last && leaving_q != '0) || (pixel_end && credit_q < Cw'(pairs));
   assign due           = heads_q != 8'd0 && wait_q == '0;
-  assign step_o        = due && !pixel_missing && weights_i && !(pixel_end && full);
+  assign step_o        = due && !pixel_missing && weights_i && !full;
   assign index_o       = 16'(beat_q >> 1);
   assign free_o        = step_o && last && row_last;
   assign free_count_o  = plan_i.inner;
@@ -68,7 +69,7 @@ module hbm0923_att_issue
   always_comb begin
     beat_o.high     = beat_q[0];
     beat_o.pairs    = pairs;
-    beat_o.first    = beat_q <= 8'd1;
+    beat_o.first    = beat_q == 8'd0;
     beat_o.last     = last;
     beat_o.mask     = last && plan_i.mask != '1;
     beat_o.pair_end = row_last;
@@ -115,7 +116,7 @@ module hbm0923_att_issue
           wait_q <= wait_q - Iw'(1'b1);
         end
       end
-      if (step_o && pixel_end) leaving_q <= 3'(Queries - 1);
+      if (step_o && last) leaving_q <= 3'(Queries - 1);
       else if (leaving_q != '0) leaving_q <= leaving_q - 3'd1;
       credit_q <= credit_q - ((step_o && pixel_end) ? Cw'(pairs) : '0) + Cw'(written_i);
     end
@@ -124,7 +125,7 @@ module hbm0923_att_issue
   assign left_o      = heads_q != 8'd0;
   assign no_pixel_o  = due && pixel_missing;
   assign no_weight_o = due && !weights_i;
-  assign no_room_o   = due && pixel_end && full;
+  assign no_room_o   = due && full;
 
   if (Sub * Ports != PixelLanes || Sub > 8) begin : gen_check
     $error("HbmPorts must be 4, 8, 16 or 32");

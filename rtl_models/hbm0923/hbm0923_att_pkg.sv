@@ -1,6 +1,6 @@
 // Sizes, types and arithmetic shared by the modules of the attention unit.
 //
-// The unit takes a 256-bit beat (16 FP16 values) of every HBM port a cycle; two beats make the 32 lanes of a tree. A beat
+// The unit takes a 256-bit beat (16 FP16 values) of every HBM port a cycle; two beats make the 32 lanes of a pixel. A beat
 // of K or V meets the inputs of up to AttQueries pairs of query head and token, which together are a group.
 package hbm0923_att_pkg;
   import fp_pkg::*;
@@ -15,7 +15,7 @@ package hbm0923_att_pkg;
   typedef struct packed {
     logic        store;         // dat2hbm
     logic        keys;          // trp_mvm, or dat2hbm of K
-    logic [31:0] scale;         // binary32
+    logic [31:0] scale;         // binary32, of an FP16 or FP20
     logic [15:0] tokens;
     // Pixels come by three nested loops; addresses with the on-chip bit.
     logic [32:0] in_addr;
@@ -56,7 +56,7 @@ package hbm0923_att_pkg;
   // What travels down the array with a beat.
   typedef struct packed {
     logic       high;      // the upper 16 of 32 lanes
-    logic       first;     // in the first 32 lanes of a row
+    logic       first;     // the row's first beat
     logic       last;      // the row's last beat
     logic       mask;      // lanes beyond T
     logic       pair_end;  // the row is the last for these heads and tokens
@@ -75,6 +75,9 @@ package hbm0923_att_pkg;
 
   typedef fp16_unpacked_t [BeatLanes-1:0] att_lanes_t;
 
+  // Lanes of an exact sum, low * 2^-48 + high * 2^-18 in two words: low grows by less than 2^51 a lane, high by 2^50.
+  localparam int unsigned MaxLanes = 4096;
+
   function automatic att_lanes_t unpack_lanes(input logic [HbmBits-1:0] x, input logic [BeatLanes-1:0] keep);
     /*verilator no_inline_task*/
     att_lanes_t lanes;
@@ -82,23 +85,38 @@ package hbm0923_att_pkg;
     return lanes;
   endfunction
 
-  function automatic logic [HbmBits-1:0] mask_lanes(input logic [HbmBits-1:0] w, input logic [BeatLanes-1:0] keep);
+  // Exact sum of the products of a beat. A product of 23 bits is shifted by 0 to 31 places, and belongs to the lower
+  // word where its exponents add up to less than 32, else to the upper one: no word ever takes a carry of the other.
+  function automatic void dot16(input att_lanes_t x, input att_lanes_t w, output logic signed [63:0] low,
+                                output logic signed [63:0] high, output fp_odd_t odd);
     /*verilator no_inline_task*/
-    logic [HbmBits-1:0] kept;
-    for (int unsigned l = 0; l < BeatLanes; l++) kept[16*l+:16] = keep[l] ? w[16*l+:16] : 16'd0;
-    return kept;
+    logic        special;
+    logic [31:0] exp;
+    logic [63:0] product, upper;
+    low     = 64'sd0;
+    high    = 64'sd0;
+    odd     = '0;
+    special = 1'b0;
+    for (int unsigned l = 0; l < BeatLanes; l++) begin
+      exp     = 32'(x[l].exp) + 32'(w[l].exp);
+      product = $unsigned(64'(32'(x[l].mantissa) * 32'(w[l].mantissa))) << exp[4:0];
+      upper   = 64'd0 - 64'(exp > 32'd31);
+      // Exponents add up to 2 or more, so the two lowest bits of the lower word are always 0.
+      low     = low + $signed(product & ~upper);
+      high    = high + $signed(product & upper);
+      special = special | x[l].special | w[l].special;
+    end
+    // The bits that 16 lanes need, for synthesis.
+    low  = 64'($signed(low[57:2]));
+    high = 64'($signed(high[54:0]));
+    if (special) for (int unsigned l = 0; l < BeatLanes; l++) odd = odd | fp16_odd_product(x[l], w[l]);
   endfunction
 
-  // Half of tree32 over the products of a beat: pairs (2i, 2i + 1), four rounds.
-  function automatic logic [31:0] dot16(input att_lanes_t x, input logic [HbmBits-1:0] w);
-    /*verilator no_inline_task*/
-    logic [15:0][31:0] p;
-    logic [7:0][31:0]  a;
-    logic [3:0][31:0]  b;
-    for (int unsigned l = 0; l < BeatLanes; l++) p[l] = fp16_product(x[l], w[16*l+:16]);
-    for (int unsigned i = 0; i < 8; i++) a[i] = fp32_add_inline(p[2*i], p[2*i+1]);
-    for (int unsigned i = 0; i < 4; i++) b[i] = fp32_add_inline(a[2*i], a[2*i+1]);
-    return fp32_add_inline(fp32_add_inline(b[0], b[1]), fp32_add_inline(b[2], b[3]));
+  // The sum in binary32, one rounding.
+  function automatic logic [31:0] sum_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high, input fp_odd_t odd);
+    if (odd.nan || (odd.pos && odd.neg)) return Fp32Nan;
+    if (odd.pos || odd.neg) return {odd.neg, 31'h7F80_0000};
+    return fixed_pair_to_fp32(low, high);
   endfunction
 
   // FP20 (1, 6, 13 bits) to binary32, exact.

@@ -218,7 +218,8 @@ module hbm0923_attention
   att_beat_t                              row_beat;
   logic                                   issue_left, no_pixel, no_weight, no_room, written;
   logic                                   array_busy, row_valid, out_valid, writer_idle, writer_error;
-  logic [AttQueries-1:0][HbmPorts*16-1:0] row;
+  logic [HbmPorts*16-1:0]                 row;
+  logic [3:0]                             row_pair;
   logic [32:0]                            out_addr;
   logic [DdrBits-1:0]                     out_data;
 
@@ -255,6 +256,7 @@ module hbm0923_attention
     .busy_o  (array_busy),
     .valid_o (row_valid),
     .beat_o  (row_beat),
+    .pair_o  (row_pair),
     .y_o     (row)
   );
 
@@ -265,6 +267,7 @@ module hbm0923_attention
     .plan_i (plan),
     .valid_i(row_valid),
     .beat_i (row_beat),
+    .pair_i (row_pair),
     .y_i    (row),
     .valid_o(out_valid),
     .addr_o (out_addr),

@@ -18,7 +18,6 @@ class Operator:
         name: of the function. package: that has it.
         arguments: names and widths in bits. result: width in bits.
         marker: width of the division that stands for a call; above `result`, so that nothing cuts it.
-        cast: type of the result where it is a struct.
     """
 
     name: str
@@ -26,15 +25,13 @@ class Operator:
     arguments: tuple[tuple[str, int], ...]
     result: int
     marker: int
-    cast: str = ""
 
     @property
     def body(self) -> str:
         """The body that marks a call."""
         first, *others = [f"{self.marker}'($unsigned({name}))" for name, _ in self.arguments]
         second = others[0] if others else f"{self.marker}'d3"
-        value = f"{self.result}'({first} / {second})"
-        return f"    return {self.cast}'({value});\n" if self.cast else f"    return {value};\n"
+        return f"    return {self.result}'({first} / {second});\n"
 
     @property
     def alone(self) -> str:
@@ -54,12 +51,12 @@ _TWO = (("a", 32), ("b", 32))
 OPERATORS = (
     Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83),
     Operator("fp32_mul", "fp_pkg", _TWO, 32, 84),
+    Operator("fp32_mul_short", "fp_pkg", _TWO, 32, 90),
     Operator("fp16_to_fp32", "fp_pkg", (("x", 16),), 32, 85),
     Operator("fp32_to_fp16", "fp_pkg", (("x", 32),), 16, 86),
     Operator("fp16_to_fixed", "fp_pkg", (("x", 16),), 64, 87),
     Operator("fixed_to_fp32", "fp_pkg", (("x", 64),), 32, 88),
-    Operator("fp16_unpack", "fp_pkg", (("x", 16),), 32, 89, "fp16_unpacked_t"),
-    Operator("fp16_product", "fp_pkg", (("x", 32), ("w", 16)), 32, 90),
+    Operator("fixed_pair_to_fp32", "fp_pkg", (("low", 64), ("high", 64)), 32, 89),
     Operator("fp16_mul", "fp_fn_pkg", (("a", 16), ("b", 16)), 32, 91),
     Operator("fp32_rint", "fp_fn_pkg", (("x", 32),), 32, 92),
 )

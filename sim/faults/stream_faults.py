@@ -24,6 +24,7 @@ ELEMENTWISE = streams(*(f"elementwise/directed/{i}" for i in (10, 20, 34)))
 STALLED = streams(*(f"elementwise/directed/{i}" for i in (2, 10, 20)), options=("--memory", "stall:1"))
 ATTENTION_GROUPS = streams("trp_mvm/directed/46", "trp_mvm/directed/48")
 ATTENTION = streams(*(f"trp_mvm/directed/{i}" for i in (1, 4, 10)))
+SUMS = streams(*(f"trp_mvm/directed/{i}" for i in (50, 53, 56)))
 ROTARY = streams(*(f"pos_emb/directed/{i}" for i in (0, 1, 3)))
 ACTIVATION = streams(*(f"act/directed/{i}" for i in (1, 3, 20)))
 ILLEGAL = streams(*(f"{name}/illegal/{i}" for name in ("mvm", "elementwise") for i in range(4)))
@@ -181,6 +182,27 @@ FAULTS = (
         "0 trp_mvm",
         Choice(f"{RTL}_att_collect.sv", "token_addr_q", "next_addr_q[0] + 33'(plan_i.out_surface)", "next_addr_q[0] <= ", ";"),
         says="",
+    ),
+    _rtl(
+        "rtl-sum-top",
+        "attention: the lower word of a beat's sum is four bits too narrow",
+        SUMS,
+        "0 trp_mvm",
+        Choice(f"{RTL}_att_pkg.sv", "low[57:2]", "low[53:2]", "low  = 64'($signed(", in_task=True),
+    ),
+    _rtl(
+        "rtl-sum-bottom",
+        "attention: the window of a sum begins at 2^-42",
+        SUMS,
+        "0 trp_mvm",
+        Choice(f"{RTL}_att_pkg.sv", "product & ~upper", "product & ~upper & ~64'd255", "low     = low + $signed(", in_task=True),
+    ),
+    _rtl(
+        "rtl-sum-words",
+        "attention: the lower word's carry into the upper one is lost when a sum is complete",
+        SUMS,
+        "0 trp_mvm",
+        Choice(ARITH, "high + (low >>> 30)", "high", "upper = $unsigned(", in_task=True),
     ),
     _rtl(
         "rtl-refused-writes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,24 @@ def rounded(op: FleetOp, x: list[np.ndarray]) -> np.ndarray:
         w = (w / w.sum(-1, keepdims=True)).astype(np.float16).astype(np.float32)
         out.append(w @ v[:, at])
     return np.hstack(out).astype(np.float64)
+
+
+@pytest.mark.parametrize("name", ["attention", "seen", "shared", "sequences"])
+def test_exact_products_of_attention_are_bounded_as_such(name: str) -> None:
+    """Sums of products that are rounded once, beside a softmax's that is rounded at each step."""
+    op, names = operation(name)
+    rng = np.random.default_rng(2)
+    x = [draw(rng, n, tuple(v.type.get_shape())) for n, v in zip(names, op.operands, strict=True)]  # pyright: ignore[reportAttributeAccessIssue]
+    none = [np.zeros_like(v) for v in x]
+    each, once, unstated = (
+        split_of(BoundStep(op, x, none, SINGLE, replace(UNIT, roundings=many, products=products)))
+        for many, products in ((69, 69), (69, 1), (69, None))
+    )
+    assert each is not None
+    assert once is not None
+    assert unstated is not None
+    assert (once.rounding < each.rounding).all()
+    assert (unstated.rounding == each.rounding).all()
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -119,8 +119,9 @@ class GroupArithmetic:
         stated = group.stated
         store = stated.store if self._stored(op, group) else None
         return Arithmetic(
-            stated.internal, stated.roundings.get(op_id(op)), stated.ulp, store, stated.inner, stated.absolute, stated.relative
-        )
+            stated.internal, stated.roundings.get(op_id(op)), stated.ulp, store, stated.inner, stated.absolute, stated.relative,
+            stated.products,
+        )  # fmt: skip
 
     def group(self, op: FleetOp) -> str:
         """Return the group's key, or the operation's id on the host."""

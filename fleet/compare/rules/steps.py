@@ -24,6 +24,7 @@ class Arithmetic:
         dtype: dtype that each step rounds to; None: the operation's own result dtype.
         roundings: the most roundings of a term of the reduction, products and sums together; None: as many as a summation in any
             order can give.
+        products: the same of the sums of products inside a composite (an attention's); None: as `roundings`.
         ulp: function ("exp", "log", "tanh", "pow") -> largest error in ULPs of the result; 0.5 if missing.
         store: dtype that the final result is rounded to; None: it stays as computed.
         inner: dtype in which tensors inside a composite are stored (an attention's scores and probabilities); None: as computed.
@@ -38,6 +39,7 @@ class Arithmetic:
     inner: np.dtype | None = None
     absolute: Mapping[str, float] = field(default_factory=dict[str, float])
     relative: Mapping[str, float] = field(default_factory=dict[str, float])
+    products: int | None = None
 
 
 @dataclass(frozen=True)

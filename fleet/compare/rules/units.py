@@ -104,6 +104,11 @@ def _roundings(s: BoundStep, count: int) -> int:
     return max(count - 1, 0) if s.how.roundings is None else s.how.roundings
 
 
+def _products(s: BoundStep, count: int) -> int:
+    """Return the roundings of a term of an attention's sum of products: as stated, else as those of its other sums."""
+    return _roundings(s, count) if s.how.products is None else s.how.products
+
+
 def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: bool) -> RuleSplit:
     """Bound (x - mean) * rsqrt(var + eps) * gamma + beta over the last axis, or without mean and beta; gamma and beta are exact.
 
@@ -284,7 +289,7 @@ def _head(s: BoundStep, parts: list[_Part], mask: tuple[Array, Array], hidden: A
         row[i] = np.fmin(moved[i, seen[i]] @ distance, np.max(distance, initial=0.0))
     spread = spread + np.fmin(weights @ v.e, np.max(np.where(seen[:, :, None], v.e[None], 0.0), axis=1))
     # The unit's own error: its scores are within `ec` of the exact scores of its operands, which changes its weights by a factor.
-    g = gamma(_roundings(s, q.x.shape[1]) + 2, s.dtype) + s.how.relative.get("scale", 0.0)
+    g = gamma(_products(s, q.x.shape[1]) + 2, s.dtype) + s.how.relative.get("scale", 0.0)
     ec = g * size * ((np.abs(q.x) + q.e) @ (np.abs(k.x) + k.e).T) + half
     if s.how.inner is not None:
         ec = rounded_store(np.abs(score) + moved_score, ec, s.how.inner)
@@ -298,7 +303,7 @@ def _head(s: BoundStep, parts: list[_Part], mask: tuple[Array, Array], hidden: A
         loose = rounded_store(weights, loose, s.how.inner)
     loose = np.where(seen, loose, 0.0)
     largest = np.abs(v.x) + v.e
-    g = gamma(_roundings(s, k.x.shape[0]) + 1, s.dtype)
+    g = gamma(_products(s, k.x.shape[0]) + 1, s.dtype)
     return _Head(spread, loose @ largest + g * ((weights + loose) @ largest) + half, row, weights)
 
 

@@ -2,6 +2,7 @@
 
 Memory holds FP16, units compute in binary32. How often a term is rounded follows from the orders of docs/arithmetic.md:
   products by weights   once with its group's sum, once with the scale, and in every later accumulation: at most 2 + groups
+  products of attention once: their sums are exact until then
   all other sums        in the five halvings of its beat of 32 lanes, and in the accumulation of every beat: 5 + beats
 Batch norm weights are 1, so batch norm adds only the bias's rounding. Functions and tables have errors measured over all their
 inputs; rounded constants (1 / channels, an attention's scale) have their own error.
@@ -42,6 +43,7 @@ def error_model(ops: Sequence[FleetOp], device: Device, options: Options) -> Dev
         absolute={table: ERRORS[table] for op in ops if (table := _table(op)) is not None},
         relative={name: error for op in ops for name, error in _relative(op, device).items()},
         causes=_causes(ops, group),
+        products=1,
     )
 
 
@@ -74,8 +76,7 @@ def _roundings(op: FleetOp, group: int) -> int | None:
     if isinstance(op, c.LayerNormOp | c.RmsNormOp | c.SoftmaxOp):
         return _sum(shape_of(op.operand.type)[-1])
     if isinstance(op, c.AttentionOp):
-        s = AttentionSizes.of(op)
-        return _sum(max(s.channels, s.total))
+        return _sum(AttentionSizes.of(op).total)  # of the softmax
     return None
 
 

@@ -55,6 +55,22 @@ uint16_t half_of(float f) {
   return sign | uint16_t(((e + 14) << 10) + int(std::ldexp(rounded, 11 - e)) - 1024);
 }
 
+// The float nearest to an integer in units of 2^-48, ties to even.
+float nearest(__int128 v) {
+  const bool negative = v < 0;
+  unsigned __int128 magnitude = negative ? -(unsigned __int128)v : (unsigned __int128)v;
+  int exp = -48;
+  bool lost = false, tie = false;
+  for (; magnitude >> 24; ++exp) {
+    lost |= tie;
+    tie = magnitude & 1;
+    magnitude >>= 1;
+  }
+  if (tie && (lost || (magnitude & 1))) ++magnitude;
+  const float f = std::ldexp(float(uint32_t(magnitude)), exp);
+  return negative ? -f : f;
+}
+
 uint64_t mistakes = 0;
 
 void check(const char* what, uint64_t got, uint64_t expected, uint64_t a, uint64_t b) {
@@ -71,6 +87,17 @@ int main(int argc, char** argv) {
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   Vfp_probe dut;
   uint64_t done = 0;
+  // Pairs of fixed-point numbers of all sizes, half of them about as large as each other, some at ties.
+  auto pair = [&](int64_t low, int64_t high) {
+    dut.fixed_i = uint64_t(low);
+    dut.high_i = uint64_t(high);
+    dut.clk_i = 0;
+    dut.eval();
+    dut.clk_i = 1;
+    dut.eval();
+    ++done;
+    check("fixed_pair_to_fp32", dut.pair_o, bits(nearest(__int128(high) * (1 << 30) + low)), uint64_t(low), uint64_t(high));
+  };
   auto step = [&](uint32_t a, uint32_t b, int64_t fixed) {
     dut.a_i = a;
     dut.b_i = b;
@@ -82,8 +109,20 @@ int main(int argc, char** argv) {
     ++done;
     check("add", dut.sum_o, canonical(real(a) + real(b)), a, b);
     check("mul", dut.product_o, canonical(real(a) * real(b)), a, b);
-    // Exact in double, hence in float too.
-    check("fp16_product", dut.exact_o, canonical(float(half_value(uint16_t(a)) * half_value(uint16_t(b)))), a, b);
+    const float factor = real(b & 0xFFFFFC00u), scaled = real(a) * factor;
+    const auto never = [](float f) { return std::fpclassify(f) == FP_SUBNORMAL; };
+    const bool over = std::isinf(scaled) && std::isfinite(real(a)) && std::isfinite(factor);
+    const bool under = std::fabs(scaled) <= 0x1p-126f && real(a) != 0 && factor != 0;
+    if (!never(real(a)) && !never(factor) && !over && !under) check("fp32_mul_short", dut.short_o, canonical(scaled), a, b);
+    const double x = half_value(uint16_t(a)), y = half_value(uint16_t(b));
+    if (std::isfinite(x)) {
+      const double mantissa = int16_t(dut.unpacked_o & 0xFFFF), exp = dut.unpacked_o >> 16 & 0x3FFF;
+      check("fp16_unpack", bits(float(std::ldexp(mantissa, int(exp) - 25))), bits(float(x == 0 ? 0 : x)), a, 0);
+    }
+    check("fp16_unpack's marks", dut.unpacked_o >> 30, std::signbit(x) << 1 | !std::isfinite(x), a, 0);
+    uint32_t odd = 0;
+    if (!std::isfinite(x) || !std::isfinite(y)) odd = std::isnan(x * y) ? 4 : std::signbit(x) == std::signbit(y) ? 2 : 1;
+    check("fp16_odd_product", dut.odd_o, odd, a, b);
     check("fp32_to_fp16", dut.narrowed_o, half_of(real(a)), a, 0);
     check("fixed_to_fp32", dut.rounded_o, fixed ? bits(std::ldexp(float(fixed), -24)) : 0, uint64_t(fixed), 0);
   };
@@ -140,6 +179,18 @@ int main(int argc, char** argv) {
     const int shift = 1 + int((q >> 40) % 26);
     const int64_t tie = ((int64_t(a & 0xFFFFFF) << 1 | 1) << (shift - 1)) + int64_t((q >> 50) % 3) - 1;
     step(b, a, q >> 63 ? -tie : tie);
+    // Two words that overlap by up to 33 bits, either sign; every other time the lower one cancels the upper one's end.
+    const int64_t high = int64_t(random()) >> (2 + random() % 62);
+    const int64_t low = int64_t(random()) >> (1 + random() % 63);
+    pair(low, high);
+    pair(-(high % (int64_t(1) << 31)) * (1 << 30) + (low >> 40), high % (int64_t(1) << 31));
+    // A number of 24 bits, half a unit and the smallest step beside it, cut into words anywhere.
+    const __int128 near = ((__int128(a & 0xFFFFFF) << 1 | 1) << (random() % 64)) + int(random() % 3) - 1;
+    const __int128 whole = q & 1 ? -near : near;
+    const int64_t below = int64_t(whole % (__int128(1) << 60));
+    if (((whole - below) >> 30) < (__int128(1) << 62) && ((whole - below) >> 30) > -(__int128(1) << 62)) {
+      pair(below, int64_t((whole - below) >> 30));
+    }
   }
   std::printf("%llu operand pairs, seed %llu, %llu mistakes\n", (unsigned long long)done, (unsigned long long)seed,
               (unsigned long long)mistakes);

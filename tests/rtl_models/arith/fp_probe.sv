@@ -6,9 +6,13 @@ module fp_probe
   input  logic        [31:0] a_i,
   input  logic        [31:0] b_i,
   input  logic        [63:0] fixed_i,
+  input  logic        [63:0] high_i,
   output logic        [31:0] sum_o,
   output logic        [31:0] product_o,
-  output logic        [31:0] exact_o,
+  output logic        [31:0] short_o,
+  output logic        [31:0] unpacked_o,
+  output logic         [2:0] odd_o,
+  output logic        [31:0] pair_o,
   output logic        [31:0] widened_o,
   output logic        [15:0] narrowed_o,
   output logic signed [63:0] fixed_o,
@@ -18,7 +22,10 @@ module fp_probe
   always_ff @(posedge clk_i) begin
     sum_o      <= fp32_add(a_i, b_i);
     product_o  <= fp32_mul(a_i, b_i);
-    exact_o    <= fp16_product(fp16_unpack(a_i[15:0]), b_i[15:0]);
+    short_o    <= fp32_mul_short(a_i, b_i & 32'hFFFF_FC00);
+    unpacked_o <= fp16_unpack(a_i[15:0]);
+    odd_o      <= fp16_odd_product(fp16_unpack(a_i[15:0]), fp16_unpack(b_i[15:0]));
+    pair_o     <= fixed_pair_to_fp32($signed(fixed_i), $signed(high_i));
     widened_o  <= fp16_to_fp32(a_i[15:0]);
     narrowed_o <= fp32_to_fp16(a_i);
     fixed_o    <= fp16_to_fixed(a_i[15:0]);

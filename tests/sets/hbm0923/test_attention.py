@@ -97,6 +97,36 @@ def test_attention(
     reads_only_ranges(device, name, fields, memory)
 
 
+BY_HAND = [
+    ([0x7BFF, 0xFBFF, 0x0400], [0x7BFF, 0x7BFF, 0x1400], 0x0001),
+    ([0x0001] * 64, [0x0001] * 64, 0x0000),
+    ([0x6800, 0x3C00], [0x3C00, 0x3C00], 0x6800),
+    ([0x6800, 0x3C00, 0x0400], [0x3C00] * 3, 0x6800),
+    ([0x6800, 0x3C00, 0x0C00], [0x3C00] * 3, 0x6801),
+    ([0x8000], [0x3C00], 0x0000),
+    ([0x7C00, 0x7E01], [0x0000, 0x3C00], 0x7E00),
+    ([0x7C00, 0x3C00], [0xBC00, 0x7C00], 0x7E00),
+]
+"""The table of docs/arithmetic.md: a, b and y."""
+
+
+@pytest.mark.parametrize(("a", "b", "y"), BY_HAND)
+def test_vectors_by_hand(a: list[int], b: list[int], y: int) -> None:
+    """As the query and the key of one position, in lanes that do not stand together."""
+    device = make_device("hbm_small")
+    memory = make_memory(device)
+    query, key = [0] * 64, [0] * 64
+    for n, (x, w) in enumerate(zip(a, b, strict=True)):
+        query[(n * 37 + 5) % 64], key[(n * 37 + 5) % 64] = x, w
+    put(memory, [[query]], IN, 64, 0)
+    for c, bits in enumerate(key):
+        put16(memory, 2 * c, bits, "hbm", 0)
+    o = attention(device, True, 64, 1, 1, 1, 1, (0, 0, 128), IN, 64, 0, OUT, 64, 0, scale=0x3C00)
+    execute(device, "trp_mvm", o.encode(), memory)
+    assert get(memory, (1, 1, 1), OUT, 64, 0) == [[[y]]]
+    assert exact.attention(query, key, half(0x3C00)) == y
+
+
 def test_attention_over_many_positions_is_the_same_in_pieces() -> None:
     """300 queries by 500 positions, more than a block: each query as if it were alone; one of them by rationals."""
     device = make_device("hbm_small")

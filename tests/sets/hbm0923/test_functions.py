@@ -13,7 +13,7 @@ from mvm_exact import Value, decode
 
 from fleet.errors import DeviceError
 from fleet.sets.hbm0923.numerics import functions
-from fleet.sets.hbm0923.numerics.float32 import dot_products, fp20_value, fp20_word, sum_beats
+from fleet.sets.hbm0923.numerics.float32 import fp20_value, fp20_word, sum_beats
 
 FUNCTIONS = ["exp32", "recip", "rsqrt"]
 EDGES = [
@@ -167,19 +167,6 @@ def test_sums_against_rationals() -> None:
         v = np.array(patterns, np.uint32).view(np.float32).reshape(beats, 1, 32)
         want = exact.total([decode(p, 8, 23) for p in patterns])
         assert int(sum_beats(v)[0].view(np.uint32)) == bits_of(want)
-
-
-@pytest.mark.parametrize(("n", "m", "length"), [(1, 1, 1), (3, 5, 33), (2, 40, 64), (7, 4100, 40), (5000, 3, 32)])
-def test_dot_products_are_sums_of_products(n: int, m: int, length: int) -> None:
-    """Chunks of rows and columns make no difference to `sum_beats` of the products, which rationals check."""
-    rng = np.random.default_rng(n + m)
-    a, b = (rng.standard_normal((k, length)).astype(np.float16).astype(np.float32) for k in (n, m))
-    got = dot_products(a, b)
-    for i in {0, n // 2, n - 1}:
-        padded = np.zeros((m, -(-length // 32) * 32), np.float32)
-        padded[:, :length] = a[i] * b
-        want = sum_beats(padded.reshape(m, -1, 32).transpose(1, 0, 2))
-        assert np.array_equal(got[i], want)
 
 
 def test_the_order_of_a_tree_counts() -> None:

@@ -198,9 +198,27 @@ def act(v_bits: int, x: list[int], k: list[int], b: list[int]) -> int:
     return encode16(add(mul(slope, v), offset))
 
 
+def dot(x: Sequence[int], y: Sequence[int]) -> Value:
+    """Attention's dot product of FP16 patterns: one exact sum, rounded once to binary32."""
+    a, b = [half(v) for v in x], [half(v) for v in y]
+    if "nan" in a or "nan" in b:
+        return "nan"
+    infinities: set[str] = set()
+    for u, v in zip(a, b, strict=True):
+        if u in ("inf", "-inf") or v in ("inf", "-inf"):
+            if is_zero(u) or is_zero(v):
+                return "nan"
+            infinities.add("-inf" if negative(u) != negative(v) else "inf")
+    if infinities:
+        return "nan" if len(infinities) == 2 else infinities.pop()
+    units = sum((finite(u) * finite(v) for u, v in zip(a, b, strict=True)), ZERO) * power(48)
+    assert units.denominator == 1
+    assert abs(units) < len(x) << 80, "the window of docs/arithmetic.md"
+    return rne32(units / power(48))
+
+
 def attention(x: list[int], y: list[int], scale: Value) -> int:
-    products = [mul(half(a), half(b)) for a, b in zip(x, y, strict=True)]
-    return encode16(mul(total(products), scale))
+    return encode16(mul(dot(x, y), scale))
 
 
 ELEMENTWISE: list[Callable[[Value, Value], Value]] = [add, lambda a, b: add(a, neg(b)), mul]

@@ -99,6 +99,15 @@ def _cache(device: Device, s: _Shape, heads: int, vectors: int, length: int) -> 
     return replace(cache, line=line, head=line * cache.lines(ports) + (2 * BEAT_BYTES if s.gap else 0))
 
 
+_SUMS = ("opposed", "smallest", "positive")
+"""Data whose sums need the whole window of the exact sums: what is left when large products cancel, the least products, sums in
+which nothing cancels."""
+_CACHED = {"huge": "plain", "opposed": "repeated"}
+"""Data of the cache, where they are not those of the input."""
+_SCALE = {"opposed": "plain", "smallest": "huge", "positive": "plain"}
+"""Data of the scale, where they are not those of the input."""
+
+
 class AttentionSource(_CacheSource):
     """Draws `trp_mvm` (scores) or `f2w_mvm`."""
 
@@ -120,6 +129,7 @@ class AttentionSource(_CacheSource):
         found += [replace(base, layout=i, gap=g) for i in LAYOUTS for g in (False, True)]
         found += [replace(base, onchip=o) for o in self.onchip if o]
         grouped = [replace(base, heads=kv * s, share=s, tokens=1) for kv, s in ((1, 3), (2, 4), (2, 5), (1, 9))]
+        grouped += [replace(base, total=n, data=d, channels=c) for d in _SUMS for c, n in ((64, 64), (128, 40), (64, most))]
         return [*dict.fromkeys(found), replace(base, total=most, heads=1, share=1, tokens=1), *grouped]
 
     def build(self, device: Device, s: _Shape, t: Tensors, rng: np.random.Generator) -> Call:
@@ -128,9 +138,9 @@ class AttentionSource(_CacheSource):
         kv = s.heads // s.share
         x = t.source(s.heads, inputs, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         cache = _cache(device, s, kv, outputs, inputs)
-        base = t.bank(cache.end(device.parameters["HbmPorts"]), "plain" if s.data == "huge" else s.data)
+        base = t.bank(cache.end(device.parameters["HbmPorts"]), _CACHED.get(s.data, s.data))
         y = t.target(s.heads, outputs, s.tokens, s.layout, onchip="out" in s.onchip, avoid=(x,))
-        scale = int(rng.integers(1 << 20)) if device.parameters["ScaleFp20"] else int(halves(rng, 1, s.data)[0])
+        scale = int(rng.integers(1 << 20)) if device.parameters["ScaleFp20"] else int(halves(rng, 1, _SCALE.get(s.data, s.data))[0])
         operands = TrpMvmTensors if self.scores else F2wMvmTensors
         o = operands(
             channels=s.channels, heads=s.heads, kv_heads=kv, total=s.total, tokens=s.tokens, wt_addr=base, wt_head=cache.head,

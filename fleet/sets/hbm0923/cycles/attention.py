@@ -2,8 +2,8 @@
 
 A step takes a beat of every HBM port and, for each pair of query head and token of a group, half a pixel of its input, every
 `AttInterval` cycles. `AttQueries` pairs of one key/value head are a group, the last one of a head may have fewer: a group takes
-(lines per port) x (beats per line) steps. The first step is 5 cycles after the start, if its pixels are there. Pixels of the output
-leave one a cycle, so those of a group are complete at least `AttQueries` cycles after those before.
+(lines per port) x (beats per line) steps. The first step is 5 cycles after the start, if its pixels are there. The sums of a
+line are rounded one pair a cycle, so they are complete at least `AttQueries` cycles after those of the line before.
 
 Pixels of the input come as DDR or the on-chip memory delivers them (`fleet.sets.hbm0923.cycles.streams`), row by row, each row into
 the ring of its pair. With timed memory, the HBM ports' beats come as FIFO, latency and refreshes allow, burst by burst, for `SETS`
@@ -118,10 +118,14 @@ class _Array(NamedTuple):
             yield from [self.queries] * (self.groups - 1)
             yield self.tail
 
+    def ends_line(self, step: int) -> bool:
+        """Return whether a step of a group is the last of a line."""
+        return step % self.beats == self.beats - 1
+
     def completes(self, step: int) -> bool:
         """Return whether a step of a group completes pixels of the output."""
-        line, beat = divmod(step, self.beats)
-        return beat == self.beats - 1 and (line == self.lines - 1 or (line + 1) % (PIXEL_LANES // self.ports) == 0)
+        line = step // self.beats
+        return self.ends_line(step) and (line == self.lines - 1 or (line + 1) % (PIXEL_LANES // self.ports) == 0)
 
 
 def attention_cycles(
@@ -219,16 +223,16 @@ def _pixels(source: FeatureTensor, destination: FeatureTensor, array: _Array, po
 def _follow(
     array: _Array, channel: Channel, reader: _Rings, out: FeatureTensor, steps: list[int], needed: list[int], count: int
 ) -> None:
-    step, complete, first, pair = -array.interval, -array.queries, 0, 0
+    step, ended, first, pair = -array.interval, -array.queries, 0, 0
     for pairs in array.pairs():
         last_row, surface = first + (pairs - 1) * array.inner, 0
         places = [out.base + h * out.line + w * PIXEL_BYTES for h, w in (divmod(pair + q, out.tokens) for q in range(pairs))]
         for k in range(array.of_group):
             need = channel.beat(0, last_row + k // 2) if k < array.beats else step
             step = max(step + array.interval, need)
+            if array.ends_line(k):
+                step = ended = max(step, ended + array.queries)
             if array.completes(k):
-                step = max(step, complete + array.queries)
-                complete = step
                 for q, place in enumerate(places):
                     channel.write(step + STEP_TO_WRITE + q, place + surface)
                 surface += out.surface
@@ -260,7 +264,7 @@ def _steps(array: _Array, cache: Lines, rates: PortRates, fifo: int, pixels: np.
     total = min(array.steps, FOLLOWED_STEPS)
     times: list[_Times] = []  # of the steps
     step = np.full(SETS, -float(array.interval))
-    complete = np.full(SETS, -float(array.queries))
+    ended = np.full(SETS, -float(array.queries))
     ready, taken, come = zero, [zero], [0]  # of each burst: the last beat at the port, beats up to it
     for j, n in enumerate(cache.bursts(array.groups)):
         k = len(times)
@@ -284,7 +288,7 @@ def _steps(array: _Array, cache: Lines, rates: PortRates, fifo: int, pixels: np.
             if k + i < len(here):
                 step = np.maximum(step, here[k + i])
             step = np.ceil(step)
-            if array.queries > 1 and array.completes((k + i) % array.of_group):
-                step = complete = np.maximum(step, complete + array.queries)
+            if array.queries > 1 and array.ends_line((k + i) % array.of_group):
+                step = ended = np.maximum(step, ended + array.queries)
             times.append(step)
     return _end(np.array(times), array)

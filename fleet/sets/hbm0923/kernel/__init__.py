@@ -1,6 +1,7 @@
 """The MVM's product as compiled code on packed weights; `fleet.sets.hbm0923.numerics.mvm.accumulate` does the same in NumPy.
+The code of attention's dot products is here too; `fleet.sets.hbm0923.numerics.dots` calls it.
 
-Both compute docs/arithmetic.md bit for bit. Tests compare them with each other, and both with exact rationals.
+All compute docs/arithmetic.md bit for bit. Tests compare them with each other, and both with exact rationals.
 """
 
 from __future__ import annotations
@@ -22,32 +23,32 @@ from fleet.sets.hbm0923.ranges import feature_hull
 from fleet.sets.hbm0923.weights import dense_ports
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = tuple(_HERE / f"{name}.py" for name in ("_sizes", "_lanes", "_split", "_product", "_trees"))
+_SOURCES = tuple(_HERE / f"{name}.py" for name in ("_sizes", "_lanes", "_split", "_product", "_dots"))
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 _SPLIT = (_N, [_P, _N, _N, _N, _N, _P, _P, _P, _P, _P])
 _PRODUCT = (None, [_P, _N, _N, _N, _N, _N, _P, _P, _N, _P, _P, _P, _P, _P, _P, _N])
-_TREES = (None, [_P, _N, _P, _N, _N, _N, _P, _N])
+_DOTS = (_N, [_P, _N, _P, _N, _N, _N, _N, _P, _P, _P, _P, _P, _P, _N])
 
 
 def _build(for_target: Target) -> object:
     from llvmlite import ir
 
+    from fleet.sets.hbm0923.kernel._dots import emit_dots
     from fleet.sets.hbm0923.kernel._lanes import lanes_of
     from fleet.sets.hbm0923.kernel._product import emit_product
     from fleet.sets.hbm0923.kernel._split import emit_split
-    from fleet.sets.hbm0923.kernel._trees import emit_trees
 
     module = ir.Module("mvm")
     emit_split(module)
     emit_product(module, lanes_of(for_target))
-    emit_trees(module, lanes_of(for_target))
+    emit_dots(module, lanes_of(for_target))
     return module
 
 
 @lru_cache(maxsize=4)
 def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what their signatures say
-    """The functions `split`, `product` and `trees`, whose arguments `_split`, `_product` and `_trees` explain."""
-    return compile_library("hbm0923_mvm", for_target, _SOURCES, _build, {"split": _SPLIT, "product": _PRODUCT, "trees": _TREES})
+    """The functions `split`, `product` and `dots`, whose arguments `_split`, `_product` and `_dots` explain."""
+    return compile_library("hbm0923_mvm", for_target, _SOURCES, _build, {"split": _SPLIT, "product": _PRODUCT, "dots": _DOTS})
 
 
 @lru_cache(maxsize=256)

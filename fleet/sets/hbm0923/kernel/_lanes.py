@@ -13,6 +13,7 @@ from llvmlite import ir
 
 from fleet.sdk.native import Target
 from fleet.sdk.native_ir import F16, F32, I8, I16, I32, POINTER, NativeEmitter, Value, splat, vector
+from fleet.sets.hbm0923.kernel._sizes import MOST_WIDTH
 
 QUADS = 8
 """Dot products of length four in a unit of 32 inputs."""
@@ -88,10 +89,13 @@ class VectorLanes:
 
     def scaled_sum(self, e: NativeEmitter, high: Value, factor: float, low: Value) -> Value:
         """Return high * factor + low in binary64. Both steps are exact, so fusing them changes nothing."""
-        wide = splat(high.type, factor)
+        return self.multiply_add(e, high, splat(high.type, factor), low)
+
+    def multiply_add(self, e: NativeEmitter, x: Value, y: Value, z: Value) -> Value:
+        """Return x * y + z of vectors of binary64, fused where the processor can: for products that are exact anyway."""
         if self.variant == "portable":
-            return e.builder.fadd(e.builder.fmul(high, wide), low)
-        return e.call(f"llvm.fma.v{self.width}f64", high.type, high, wide, low)
+            return e.builder.fadd(e.builder.fmul(x, y), z)
+        return e.call(f"llvm.fma.v{self.width}f64", x.type, x, y, z)
 
     def codes(self, e: NativeEmitter, nibbles: Value) -> Value:
         """Convert bytes 0 ... 15 to code + 8."""
@@ -121,7 +125,7 @@ class VectorLanes:
 
 def lanes_of(target: Target) -> VectorLanes:
     """Return the widths that a variant computes with."""
-    width, vectors = {"avx512": (16, 4), "avx2": (8, 2), "portable": (4, 2)}[target.variant]
+    width, vectors = {"avx512": (MOST_WIDTH, 4), "avx2": (8, 2), "portable": (4, 2)}[target.variant]
     return VectorLanes(target.variant, width, vectors)
 
 

@@ -13,8 +13,6 @@ F32 = npt.NDArray[np.float32]
 
 LANES = 32
 FP20_BIAS, FP20_MANTISSA = 31, 13
-_BLOCK = 4096
-"""Dot products computed together: 32 lanes of them take 512 KiB, which fit into the second cache."""
 
 
 def tree32(v: F32) -> F32:
@@ -30,44 +28,6 @@ def sum_beats(v: F32) -> F32:
     for part in tree32(v):
         acc += part
     return acc
-
-
-def _lanes_first(v: F32) -> F32:
-    """Rearrange [n, length] to [beats, 32, n], +0 in the absent lanes."""
-    n, length = v.shape
-    beats = -(-length // LANES)
-    padded = np.zeros((n, beats * LANES), np.float32)
-    padded[:, :length] = v
-    return np.ascontiguousarray(padded.reshape(n, beats, LANES).transpose(1, 2, 0))
-
-
-def dot_products(a: F32, b: F32) -> F32:
-    """Return all sum(mul(a[i], b[j])): [n, length] and [m, length] -> [n, m].
-
-    Absent lanes of the last beat are +0. Products of FP16 values are exact; every addition rounds to binary32 in the order of
-    docs/arithmetic.md, so BLAS cannot be used. The lanes are the outermost axis, so that the halvings add whole rows.
-    """
-    left, right = _lanes_first(a), _lanes_first(b)
-    n, m = a.shape[0], b.shape[0]
-    out = np.zeros((n, m), np.float32)
-    wide = min(m, _BLOCK)
-    tall = max(1, min(n, _BLOCK // wide))
-    products, sums = np.empty((LANES, tall, wide), np.float32), np.empty((LANES // 2, tall, wide), np.float32)
-    with np.errstate(invalid="ignore", over="ignore"):
-        for row in range(0, n, tall):
-            rows = slice(row, min(row + tall, n))
-            for column in range(0, m, wide):
-                columns = slice(column, min(column + wide, m))
-                acc = out[rows, columns]
-                p, s = products[:, : acc.shape[0], : acc.shape[1]], sums[:, : acc.shape[0], : acc.shape[1]]
-                for x, y in zip(left[:, :, rows, None], right[:, :, None, columns], strict=True):
-                    np.multiply(x, y, out=p)
-                    np.add(p[0::2], p[1::2], out=s)
-                    np.add(s[0::2], s[1::2], out=p[:8])
-                    np.add(p[0:8:2], p[1:8:2], out=s[:4])
-                    np.add(s[0:4:2], s[1:4:2], out=p[:2])
-                    acc += p[0] + p[1]
-    return out
 
 
 def fp20_value(word: int) -> np.float32:

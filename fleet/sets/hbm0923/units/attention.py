@@ -12,9 +12,9 @@ from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923.cycles.attention import Lines, attention_cycles
 from fleet.sets.hbm0923.cycles.units import Memory as Timing
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.numerics.dots import exact_dots
 from fleet.sets.hbm0923.numerics.float32 import fp20_value
 from fleet.sets.hbm0923.numerics.mvm import to_fp16
-from fleet.sets.hbm0923.numerics.trees import dot_trees
 from fleet.sets.hbm0923.units import refusals as check
 from fleet.sets.hbm0923.units.feature import FeatureTensor, blank
 from fleet.sets.hbm0923.units.kv_cache import KvCache
@@ -118,7 +118,7 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
             heads = slice(kv * share, (kv + 1) * share)
             rows = x[heads].transpose(0, 2, 1, 3).reshape(share * o.tokens, -1).copy()
             rows[:, o.inputs :] = 0
-            sums = dot_trees(rows.view(np.float16), o.vectors.load(device, memory, kv))
+            sums = exact_dots(rows.view(np.float16), o.vectors.load(device, memory, kv))
             with np.errstate(invalid="ignore", over="ignore"):
                 sums *= scale
             lanes = np.zeros((share * o.tokens, y.shape[1] * PIXEL_LANES), np.uint16)

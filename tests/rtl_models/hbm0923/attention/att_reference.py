@@ -1,31 +1,62 @@
-"""What docs/arithmetic.md says of attention, in NumPy binary32 operations in its order. Uses nothing of the project."""
+"""What docs/arithmetic.md says of attention, in integers and exact rationals. Uses nothing of the project."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 
-F32 = np.float32
-LANES = 32
+UNIT = 24
+"""Every finite FP16 is an integer of units of 2^-24."""
 
 
-def tree32(values: np.ndarray) -> np.ndarray:
-    """float32 [..., 32] -> [...]: five rounds over the pairs (2i, 2i + 1)."""
-    while values.shape[-1] > 1:
-        values = values[..., 0::2] + values[..., 1::2]
-    return values[..., 0]
+def exact_sums(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """float16 [t, n] times float16 [o, n], finite -> Python integers [t, o] in units of 2^-48."""
+    left, right = (np.ldexp(v.astype(np.float64), UNIT).astype(np.int64) for v in (x, w))
+    # Thirds of 14 bits: their products are below 2^28, and sums of 2^12 of them below 2^40.
+    mask = (1 << 14) - 1
+    thirds = [[v & mask, v >> 14 & mask, v >> 28] for v in (left, right)]
+    total = np.zeros((x.shape[0], w.shape[0]), object)
+    for i, a in enumerate(thirds[0]):
+        for j, b in enumerate(thirds[1]):
+            total += np.matmul(a, b.T).astype(object) << 14 * (i + j)
+    return total
 
 
-def dot(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """float16 [..., n] times float16 [..., n], summed beat by beat into a float32 accumulator that starts at +0."""
-    lanes = -(-x.shape[-1] // LANES) * LANES
-    products = np.zeros((*np.broadcast_shapes(x.shape[:-1], w.shape[:-1]), lanes), F32)
-    products[..., : x.shape[-1]] = x.astype(F32) * w.astype(F32)  # exact
-    acc = np.zeros(products.shape[:-1], F32)
-    for beat in range(0, lanes, LANES):
-        acc = acc + tree32(products[..., beat : beat + LANES])
-    return acc
+def nearest(units: int) -> float:
+    """An integer of units of 2^-48 to 24 significant bits, ties to even; a zero is +0."""
+    lost = max(abs(units).bit_length() - 24, 0)
+    kept, rest = divmod(abs(units), 1 << lost)
+    kept += 2 * rest > 1 << lost or (2 * rest == 1 << lost and kept % 2 == 1)
+    return np.ldexp(np.float64(kept if units >= 0 else -kept), lost - 2 * UNIT)
+
+
+def special(x: list[float], w: list[float]) -> float | None:
+    """The sum if a lane is not finite: NaN or an infinity."""
+    found: set[float] = set()
+    for a, b in zip(x, w, strict=True):
+        if math.isnan(a) or math.isnan(b):
+            return np.nan
+        if abs(a) == np.inf or abs(b) == np.inf:
+            if a == 0 or b == 0:
+                return np.nan
+            found.add(np.inf if (a > 0) == (b > 0) else -np.inf)
+    return (found.pop() if len(found) == 1 else np.nan) if found else None
+
+
+def dots(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """float16 [t, n] times float16 [o, n] -> float32 [t, o]."""
+    finite = [np.where(np.isfinite(v), v, np.float16(0)) for v in (x, w)]
+    sums = exact_sums(*finite)
+    out = np.array([[nearest(v) for v in row] for row in sums], np.float32)
+    for i in range(x.shape[0]):
+        for j in range(w.shape[0]):
+            if not (np.isfinite(x[i]).all() and np.isfinite(w[j]).all()):
+                found = special(x[i].tolist(), w[j].tolist())
+                if found is not None:
+                    out[i, j] = found
+    return out
 
 
 def rne16(values: np.ndarray) -> np.ndarray:
@@ -37,11 +68,8 @@ def rne16(values: np.ndarray) -> np.ndarray:
 def attention(x: np.ndarray, w: np.ndarray, scale: np.float32) -> np.ndarray:
     """x float16 [heads, tokens, n], w float16 [kv, outputs, n] -> uint16 [heads, tokens, outputs]."""
     ratio = x.shape[0] // w.shape[0]
-    out = np.empty((x.shape[0], x.shape[1], w.shape[1]), np.uint16)
     with np.errstate(all="ignore"):
-        for h in range(x.shape[0]):
-            out[h] = rne16(dot(x[h][:, None, :], w[h // ratio][None, :, :]) * scale)
-    return out
+        return np.stack([rne16(dots(x[h], w[h // ratio]) * scale) for h in range(x.shape[0])])
 
 
 def rounded(v: Fraction, mantissa: int, low: int, high: int) -> Fraction:
@@ -59,18 +87,6 @@ def rounded(v: Fraction, mantissa: int, low: int, high: int) -> Fraction:
 
 
 def exact_dot(x: np.ndarray, w: np.ndarray, scale: float) -> Fraction:
-    """One output out of finite values, with exact rationals; its sign is lost where it is zero."""
-
-    def r32(v: Fraction) -> Fraction:
-        return rounded(v, 24, -149, 128)
-
-    acc = Fraction(0)
-    for beat in range(0, len(x), LANES):
-        terms = [
-            Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x[beat : beat + LANES], w[beat : beat + LANES], strict=True)
-        ]
-        terms += [Fraction(0)] * (LANES - len(terms))
-        while len(terms) > 1:
-            terms = [r32(terms[i] + terms[i + 1]) for i in range(0, len(terms), 2)]
-        acc = r32(acc + terms[0])
-    return rounded(r32(acc * Fraction(scale)), 11, -24, 16)
+    """One output out of finite values, with exact rationals alone; its sign is lost where it is zero."""
+    total = sum((Fraction(float(a)) * Fraction(float(b)) for a, b in zip(x, w, strict=True)), Fraction(0))
+    return rounded(rounded(rounded(total, 24, -149, 128) * Fraction(scale), 24, -149, 128), 11, -24, 16)

@@ -124,7 +124,16 @@ class Bench:
                         pixels[:, part.shape[1] :] = 0
 
     def values(self, shape: tuple[int, ...], kind: str) -> np.ndarray:
-        """uint16 patterns: `normal`, `wild` (any finite), `sparse` (with zeros and subnormals), `special` (a few NaN, infinity)."""
+        """uint16 patterns: `normal`, `wild` (any finite), `sparse` (with zeros and subnormals), `special` (a few NaN, infinity),
+        `ends` (the largest and the smallest, and one), `infinite` (zeros, ones, infinities), `top` (just below 4 and 2).
+        """
+        few = {
+            "ends": [0x7BFF, 0xFBFF, 0x7BFF, 0xFBFF, 1, 0x8001, 0x3C00, 0x83FF, 0x0400, 0],
+            "infinite": [0x3C00, 0xBC00, 0x3C00, 0xBC00, 0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x0000],
+            "top": [0x43FF, 0x3FFF],
+        }  # fmt: skip
+        if kind in few:
+            return self.rng.choice(np.array(few[kind], np.uint16), shape)
         if kind == "normal":
             return self.rng.standard_normal(shape).astype(np.float16).view(np.uint16)
         bits = self.rng.integers(0, 65536, shape).astype(np.uint16)

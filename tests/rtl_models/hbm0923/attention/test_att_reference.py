@@ -27,6 +27,19 @@ def test_absent_lanes_and_signs() -> None:
     minus = np.array([0x8000] * 3, np.uint16).view(np.float16)
     one = np.ones(3, np.float16)
     result = att_reference.attention(minus[None, None, :], one[None, None, :], np.float32(1))
-    assert result[0, 0, 0] == 0  # the accumulator starts at +0
+    assert result[0, 0, 0] == 0  # a sum of zeros is +0
     result = att_reference.attention(minus[None, None, :], one[None, None, :], np.float32(-1))
     assert result[0, 0, 0] == 0x8000
+
+
+def test_not_finite_lanes() -> None:
+    one, zero, infinite, nan = 1.0, 0.0, np.inf, np.nan
+    cases = [
+        ([infinite, one], [one, one], 0x7C00), ([infinite, one], [-one, -infinite], 0xFC00),
+        ([infinite, one], [one, -infinite], 0x7E00), ([one, infinite], [one, zero], 0x7E00),
+        ([zero, one], [-infinite, one], 0x7E00), ([zero, one], [nan, one], 0x7E00),
+        ([-infinite, infinite], [-infinite, infinite], 0x7C00),
+    ]  # fmt: skip
+    for x, w, bits in cases:
+        left, right = (np.array([[v]], np.float16) for v in (x, w))
+        assert att_reference.attention(left, right, np.float32(1))[0, 0, 0] == bits

@@ -28,6 +28,20 @@ def test_products(device: Device, memory: str) -> None:
     bench.play(memory)
 
 
+@pytest.mark.parametrize("kind", ["ends", "infinite", "top"])
+def test_ends_of_the_window(kind: str) -> None:
+    """Products of 2^32 that cancel but for 2^-48, infinities in every second row and more, sums in which nothing cancels."""
+    bench = Bench(SMALL, np.random.default_rng(len(kind)))
+    for mode in (TRP, F2W):
+        for depth, total in ((64, 1), (64, 2), (64, 40), (128, 33), (64, 512)):
+            for scale_bits in (0x3C00, 0x7BFF, 0x0001):
+                bench.mvm(mode, depth, total, 1, 1, 2, kind, scale_bits=scale_bits)
+    # Rows of one and two lanes too, where an infinity or the smallest product stands alone.
+    for total in (1, 2, 3):
+        bench.mvm(F2W, 128, total, 4, 2, 2, kind, scale_bits=0x7BFF)
+    bench.play()
+
+
 @pytest.mark.parametrize("memory", ["ideal", "stall:13"])
 def test_most_queries_at_once(memory: str) -> None:
     """Eight pairs a group: heads whose last group has one, some and all of them, and rows as short as they get."""

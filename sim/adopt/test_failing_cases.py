@@ -13,6 +13,7 @@ pytest.importorskip("pyslang")
 
 from adopted import COPIER, ENGINE, FIR, GATHER, KERNEL, MESH, NETWORK, PAIRER, RELAY, SCALER, VAULT, modelled
 from owner_tests import TESTS, edits
+from simulators_here import HAS_ICARUS, icarus
 
 from fleet.adopt.bench.export import export_case
 from fleet.adopt.bench.replay import BenchRunner
@@ -113,7 +114,7 @@ _WRONG = {
 """Design -> a port, and an address that nothing writes; without one the port gives other words than one 0."""
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
+@icarus
 @pytest.mark.parametrize("files", [*_WRONG, VAULT], ids=lambda files: files.stem)
 def test_an_exported_case_is_the_same_in_icarus(tmp_path: Path, files: Path) -> None:
     folder = modelled(tmp_path / "w", files, edits=edits(files))
@@ -138,7 +139,7 @@ def test_an_exported_case_is_the_same_in_icarus(tmp_path: Path, files: Path) -> 
     assert (again != 0, also) == (True, said)
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
+@icarus
 def test_interfaces_are_what_icarus_does_not_read(tmp_path: Path) -> None:
     folder = modelled(tmp_path / "w", SCALER, edits=edits(SCALER))
     (folder / "t.toml").write_text(TESTS[SCALER].replace("FAULT", "0"))
@@ -152,7 +153,7 @@ def test_interfaces_are_what_icarus_does_not_read(tmp_path: Path) -> None:
 def _run_both(folder: Path) -> tuple[int, str]:
     """As `_run`; Icarus must say the same where it is installed."""
     code, said = _run(folder)
-    if shutil.which("iverilog") is not None:
+    if HAS_ICARUS:
         again, also = _run_icarus(folder)
         assert (again != 0, also) == (code != 0, said)
     return code, said

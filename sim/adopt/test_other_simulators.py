@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +13,7 @@ pytest.importorskip("pyslang")
 from adopted import COPIER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VAULT, modelled, workspace
 from click.testing import CliRunner
 from owner_tests import TESTS, edits
+from simulators_here import cxxrtl, icarus
 
 from fleet.adopt.bench.replay import BenchRunner, Outcome
 from fleet.adopt.bench.side_by_side import SimulatorRun, side_by_side
@@ -25,12 +24,6 @@ from fleet.errors import DeviceError, ExitCode
 from fleet.verify.adopted.initial import from_other_values
 
 pytestmark = pytest.mark.nightly
-icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None and os.environ.get("FLEET_REQUIRE_ICARUS") != "1", reason="iverilog is not installed"
-)
-cxxrtl = pytest.mark.skipif(
-    shutil.which("yosys") is None and os.environ.get("FLEET_REQUIRE_YOSYS") != "1", reason="yosys is not installed"
-)
 BOTH = ("verilator", "icarus")
 Runs = Callable[..., Sequence[SimulatorRun]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 pytest.importorskip("pyslang")
 
 from adopted import COPIER, DOTTER, SCALER, workspace
+from simulators_here import icarus
 
 from fleet.adopt.bench import replay
 from fleet.adopt.bench.export import ordered_functions, plain_module
@@ -113,7 +113,7 @@ def test_every_part_has_ports_that_its_protocol_has() -> None:
             assert not p.startswith("W_") or PROTOCOLS[name].signal(p[2:].lower()) is not None, (part.name, p)
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus Verilog")
+@icarus
 def test_every_part_of_an_exported_bench_is_read_by_icarus(tmp_path: Path) -> None:
     _, package, *library = part_files(())
     store = PLAIN_STORE.read_text().partition("package fleet_store_pkg;\n")[2].replace("endpackage\n", "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ pytest.importorskip("pyslang")
 
 from adopted import COPIER, DOTTER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VAULT, modelled, workspace
 from click.testing import CliRunner
+from simulators_here import cxxrtl, icarus
 
 from fleet.adopt.bench.library import part_files
 from fleet.adopt.bench.link import link_of
@@ -33,12 +33,6 @@ from fleet.engines.linked.link import HOST, BenchLink
 from fleet.engines.rtl_sim.tools import find_yosys
 from fleet.errors import DeviceError, SetupError
 
-icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None and os.environ.get("FLEET_REQUIRE_ICARUS") != "1", reason="iverilog is not installed"
-)
-cxxrtl = pytest.mark.skipif(
-    shutil.which("yosys") is None and os.environ.get("FLEET_REQUIRE_YOSYS") != "1", reason="yosys is not installed"
-)
 each = pytest.mark.parametrize("simulator", [pytest.param("icarus", marks=icarus), pytest.param("cxxrtl", marks=cxxrtl)])
 READ = (COPIER, DOTTER, PAIRER, VAULT, RELAY, KERNEL, FIR, MESH)
 """Designs that Icarus 11 reads; SCALER has interfaces as ports."""

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from heapq import heapreplace
 from itertools import accumulate, pairwise
 
@@ -24,6 +25,10 @@ _REPEATED = 0.08
 """Maximum share of a run that may be repeated."""
 _BEGIN = 1 / 16
 """Share of the shortest leg that could be simulated in the time that it takes to prepare a leg and to compare what it left."""
+_TRIED = 3
+"""Number of even plans whose cuts are moved."""
+_MOVES = 3_000
+"""Maximum number of plans that moving the cuts of one may look at."""
 _UNSURE = 0.05
 """Share by which a leg may take longer than its instructions' own estimates."""
 
@@ -62,12 +67,14 @@ def plan_legs(
         The legs in order; every call is the own call of exactly one leg.
     """
     total = [0, *accumulate(max(1, c) for c in costs)]
-    can_start = sorted({0, *starts})
+    can_start, can_end = sorted({0, *starts}), sorted(ends)
+    reached = [total[p] for p in can_end]
 
     def first(own: int) -> int:
         latest = min(own - WARM_UP, bisect_right(total, total[own] - _WARM_CYCLES) - 1)
         return can_start[max(0, bisect_right(can_start, latest) - 1)]
 
+    @cache
     def repeated(own: int) -> int:
         return total[own] - total[first(own)]
 
@@ -76,14 +83,17 @@ def plan_legs(
 
     def time(cuts: Sequence[int]) -> tuple[float, int]:
         """Return when the legs end and how many there are, the first infinite if they repeat too much."""
-        much = sum(map(repeated, cuts)) > _REPEATED * total[-1]
-        return math.inf if much else _ends([total[g.end] - total[g.first] + _BEGIN * shortest for g in legs(cuts)], jobs), len(cuts)
+        again = [0, *map(repeated, cuts)]
+        if sum(again) > _REPEATED * total[-1]:
+            return math.inf, len(cuts)
+        own = (total[b] - total[a] for a, b in pairwise((0, *cuts, len(costs))))
+        return _ends([cost + more + _BEGIN * shortest for cost, more in zip(own, again, strict=True)], jobs), len(cuts)
 
     def even(count: int) -> list[int]:
         found: set[int] = set()
         each = total[-1] / count
         for n in range(1, count):
-            near = [p for p in ends if abs(total[p] - each * n) <= _NEAR * each]
+            near = can_end[bisect_left(reached, each * (n - _NEAR)) : bisect_right(reached, each * (n + _NEAR))]
             if near:
                 found.add(min(near, key=lambda p: (repeated(p), abs(total[p] - each * n))))
         return sorted(found)
@@ -92,23 +102,22 @@ def plan_legs(
     most = min(_EACH * jobs, total[-1] // max(1, shortest)) if jobs > 1 else 1
     plans = [even(count) for count in range(2, most + 1)]
     able = {warmed(total, p) for p in can_start if warmed(total, p) < len(costs)} & set(ends)
-    near = sorted(able.union(*plans))
-    best = min([[], *(_moved(plan, near, time) for plan in plans)], key=time)
-    return legs(best)
+    tried = sorted(plans, key=time)[:_TRIED]
+    near = sorted(able.union(*tried))
+    return legs(min([[], *(_moved(plan, near, time) for plan in tried)], key=time))
 
 
 def _moved(cuts: list[int], able: Sequence[int], time: Callable[[Sequence[int]], tuple[float, int]]) -> list[int]:
-    """Move one cut after the other to another place in `able`, as long as the legs end earlier."""
-    best = time(cuts)
-    moved = True
-    while moved:
+    """Move one cut after the other to another place in `able`, as long as the legs end earlier and not too many were tried."""
+    best, left, moved = time(cuts), _MOVES, True
+    while moved and left > 0:
         moved = False
         for n in range(len(cuts)):
             low, high = cuts[n - 1] if n else 0, cuts[n + 1] if n + 1 < len(cuts) else able[-1] + 1
             at = bisect_left(able, cuts[n])
             steps = (s << k for k in range(len(able).bit_length()) for s in (-1, 1))
             for p in [able[at + s] for s in steps if 0 <= at + s < len(able) and low < able[at + s] < high]:
-                other = [*cuts[:n], p, *cuts[n + 1 :]]
+                other, left = [*cuts[:n], p, *cuts[n + 1 :]], left - 1
                 if (found := time(other)) < best:
                     cuts, best, moved = other, found, True
     return cuts

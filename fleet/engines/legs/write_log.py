@@ -32,11 +32,11 @@ class WriteLog:
 
     def keep(self, call: Call, commit: Commit, writes: Sequence[Write]) -> None:
         """Log a call, if there is room, with copies of what it wrote: a write may be a view of memory."""
-        stored = [replace(w, data=w.data.copy()) for w in writes if w.space != "reg"]
+        stored = [w for w in writes if w.space != "reg"]
         size = sum(w.data.size for w in stored)
         if self._size + size <= self._limit:
             self._size += size
-            self._calls[commit.seq] = LoggedCall(call, commit, stored, size)
+            self._calls[commit.seq] = LoggedCall(call, commit, [replace(w, data=w.data.copy()) for w in stored], size)
 
     def take(self, seq: int, call: Call) -> LoggedCall | None:
         """Return the call of a number and forget it; None if it is not logged, or is another call."""

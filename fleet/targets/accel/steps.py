@@ -147,9 +147,7 @@ def _evaluator(items: Iterable[Instr | Loop]) -> _Evaluator:
 
 
 def _call(made: Instr, roots: Mapping[Expr, int], values: Sequence[int]) -> Call:
-    fields = cast("dict[str, int]", dict(made.fields))
-    for name, value in made.dynamic.items():
-        fields[name] = values[roots[value]]
+    fields = {name: values[roots[value]] if isinstance(value, Expr) else value for name, value in made.fields.items()}
     if made.tokens is None:
         return Call(made.instruction, fields, made.ops)
     first, end = (values[roots[t]] if isinstance(t, Expr) else t for t in made.tokens)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,15 @@ def test_legs_have_every_call_once_and_repeat_what_is_before_them() -> None:
     assert sum(sum(costs[leg.first : leg.own]) for leg in legs) < 0.1 * sum(costs)
     lanes = [sum(sum(costs[leg.first : leg.end]) for leg in legs[n::2]) for n in range(2)]
     assert max(lanes) < 0.55 * sum(costs)
+
+
+def test_many_processes_and_instructions_are_planned() -> None:
+    draw = random.Random(0)
+    costs = [draw.choice((500, 2_000, 20_000)) for _ in range(6_000)]
+    legs = plan_legs(costs, 64, *everywhere(6_000))
+    assert [n for leg in legs for n in range(leg.own, leg.end)] == [*range(6_000)]
+    assert max(sum(costs[leg.first : leg.end]) for leg in legs) < 1.1 * sum(costs) / 64
+    assert sum(sum(costs[leg.first : leg.own]) for leg in legs) < 0.08 * sum(costs)
 
 
 def test_a_cut_is_made_where_little_is_repeated() -> None:

@@ -26,7 +26,7 @@ class ReplayRecord:
         arguments: of `fleet`, which run it again.
         reasons: differences and broken rules, one line each.
         parts: of the page, of a difference from the functional model.
-        wave: path of the wave file, or the reason why there is none; "" without either.
+        wave: path of the wave file, or the reason why no file was written; may be "".
     """
 
     verdict: str

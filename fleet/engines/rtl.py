@@ -23,7 +23,8 @@ from fleet.engines.iss import fetched
 from fleet.engines.legs.account import CutAccount, SampleAccount
 from fleet.engines.legs.plan import SHORTEST
 from fleet.engines.legs.pool import Simulations
-from fleet.engines.legs.run import LegRequest, run_in_legs, run_sample
+from fleet.engines.legs.request import LegRequest
+from fleet.engines.legs.run import run_in_legs, run_sample
 from fleet.engines.legs.sample import sample_choice
 from fleet.engines.legs.warm import give, take
 from fleet.engines.rtl_sim.arrays import KeptState, variables

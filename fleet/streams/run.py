@@ -23,7 +23,8 @@ from fleet.core.scratch import Scratch
 from fleet.engines.legs.account import CutAccount
 from fleet.engines.legs.plan import SHORTEST
 from fleet.engines.legs.pool import Simulations
-from fleet.engines.legs.run import LegRequest, LegsRan, run_in_legs
+from fleet.engines.legs.request import LegRequest, LegsRan
+from fleet.engines.legs.run import run_in_legs
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of

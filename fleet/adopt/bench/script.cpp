@@ -17,7 +17,7 @@ int digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// The number at `at`, its lowest `words` words; `at` then stands behind it. Returns whether there was one.
+/// Reads the lowest `words` words of the hexadecimal number at `at` and moves `at` to its end. Returns false if there is no digit.
 bool number(size_t& at, uint32_t* to, size_t words) {
     while (at < g_line.size() && g_line[at] == ' ') ++at;
     size_t end = at;

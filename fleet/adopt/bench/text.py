@@ -329,7 +329,7 @@ class _Writer:
 _READ_LINE = "more = fleet_script_next(OPW, code, k, a, b, c, limit) != 0;"
 _LOAD = '        9: fleet_store_load($sformatf("image%0d.bin", k), 8\'(b), a);\n'
 _DUMP = "        10: fleet_store_dump($sformatf(\"dump%0d.txt\", k), 8'(b), a, 64'(c));\n"
-_IMPORT = """  // The next line of script.txt; 0 if there is none.
+_IMPORT = """  // Reads the next line of script.txt. Returns 0 at its end.
   import "DPI-C" function int unsigned fleet_script_next(
     input int bits, output int code, output int k, output bit [63:0] a, output bit [OPW-1:0] b, output bit [OPW-1:0] c,
     output bit [63:0] limit);

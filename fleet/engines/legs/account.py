@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fleet.engines.legs.run import LegsRan, SampleRan
+from fleet.engines.legs.request import LegsRan, SampleRan
 
 _PLACES = 6
 """Largest number of cuts that are named."""

@@ -37,7 +37,8 @@ def reinterprets(op: Operation | Block) -> str | None:
 def places_shown(op: d.NumpyOp, places: np.ndarray) -> np.ndarray | None:
     """Return the places of a view's elements. places: those of its base, an array that lies in memory as the base does.
 
-    The result is a view of `places` with the strides of NumPy's view. None if NumPy has no number of the size of such a place.
+    The result is a view of `places` with the strides of NumPy's view. None if no integer of NumPy has the
+    width that its places need, or if the last axis has a stride.
     """
     how = reinterprets(op)
     if how in PARTS:

@@ -13,7 +13,8 @@ from fleet.engines.legs import run as legs_run
 from fleet.engines.legs.account import SampleAccount
 from fleet.engines.legs.plan import Leg
 from fleet.engines.legs.pool import Simulations
-from fleet.engines.legs.run import LegRequest, SampleRan, run_sample
+from fleet.engines.legs.request import LegRequest, SampleRan
+from fleet.engines.legs.run import run_sample
 from fleet.engines.legs.sample import SampleChoice, SampledCalls, sample_choice
 from fleet.engines.rtl_sim.build import Design
 from fleet.errors import FleetError

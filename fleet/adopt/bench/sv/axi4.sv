@@ -74,7 +74,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     return BYTES'(below_end & ~below_first);
   endfunction
 
-  // A beat of the oldest burst, which stands in `line`, into memory.
+  // Writes `line` into memory as a beat of the oldest burst.
   function automatic void write_beat(bit [W_WSTRB-1:0] strobe);
     burst_t burst;
     bit [63:0] address;
@@ -319,7 +319,7 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
       default: fleet_bench_pkg::violation(PORT, {channel, "burst is reserved"}, MANAGER);
     endcase
   endfunction
-  // The place of the oldest read of an ID, or response to a write of it; -1: there is none.
+  // Index of the oldest read with an ID, or of the oldest response to a write with it; -1 if the ID has neither.
   function automatic int due_at(bit [31:0] id);
     due_t one;
     for (int k = 0; k < due.size(); k++) begin

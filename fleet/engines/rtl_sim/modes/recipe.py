@@ -69,7 +69,7 @@ class BuildRecipe:
 
     @property
     def profile(self) -> str:
-        """Hash of the profile; empty if there is none."""
+        """Hash of the profile; empty without a profile."""
         return self.counts.name if self.counts else ""
 
     @property

@@ -102,7 +102,7 @@ class _Seen:
         self._e.store(splat(self._type, -1), self._smallest, align=64)
 
     def add(self, values: Sequence[Value]) -> None:
-        """See vectors of binary32."""
+        """Update the extremes with vectors of binary32."""
         e, b = self._e, self._e.builder
         largest, smallest = self._load(self._largest), self._load(self._smallest)
         for value in values:
@@ -124,7 +124,7 @@ class _Seen:
         return b.select(b.icmp_signed(">", field, splat(self._type, _SMALLEST)), field, splat(self._type, _SMALLEST))
 
     def odd(self) -> Value:
-        """Whether one was infinite or NaN."""
+        """Return whether any of the values was infinite or NaN."""
         return self._e.builder.icmp_unsigned(">=", self._load(self._largest), splat(self._type, _INFINITY))
 
     def _load(self, where: Value) -> Value:

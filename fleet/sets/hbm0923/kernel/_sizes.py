@@ -15,6 +15,6 @@ EXACT_BITS = 53
 MOST_NEED = 26
 """Bits of a row of `dots` that is not split, at first. One of 128 normal numbers needs 25 on average, one of probabilities 24."""
 NOT_FINITE = 10_000
-"""More bits than any finite row takes: stands for a row with an infinity or a NaN."""
+"""Number of bits that is reported for a row with an infinity or a NaN; more than any finite row needs."""
 MOST_WIDTH = 16
 """Lanes of the widest variant's vectors."""

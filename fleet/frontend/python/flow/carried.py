@@ -11,7 +11,7 @@ from fleet.frontend.arrays.truths import kind_of_number
 from fleet.frontend.python.flow.state import FlowState, contents, parts_of, tensors_of
 from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value
 
-Place: TypeAlias = "tuple[int, Any] | TracedArray"
+LoopPlace: TypeAlias = "tuple[int, Any] | TracedArray"
 """A place that a body changes: (id of a holder, key in it), or an array that is changed in place."""
 
 
@@ -19,7 +19,7 @@ Place: TypeAlias = "tuple[int, Any] | TracedArray"
 class Carried:
     """A value that a loop changes: its place, and its value before the loop."""
 
-    place: Place
+    place: LoopPlace
     before: Value
 
 
@@ -37,12 +37,12 @@ def sharing(before: FlowState, state: FlowState, carried: Sequence[Carried]) -> 
     return {frozenset(pair) for keys in memory.values() for pair in combinations(sorted(keys, key=repr), 2)}
 
 
-def key_of(place: Place) -> object:
+def key_of(place: LoopPlace) -> object:
     """What names the place in sets and dicts."""
     return id(place) if isinstance(place, TracedArray) else place
 
 
-def value_at(state: FlowState, place: Place) -> Value:
+def value_at(state: FlowState, place: LoopPlace) -> Value:
     """What is there in a state; an array itself."""
     return place if isinstance(place, TracedArray) else state.holders[place[0]][1][place[1]]
 

@@ -27,8 +27,8 @@ _MAX_ITEMS = 64
 _MAX_TAIL = 16
 """Elements from before a round that it may read, counted from the end."""
 
-Values = Callable[[Value], list[SSAValue]]
-Fresh = Callable[[Value, Iterator[SSAValue]], Value]
+_Values = Callable[[Value], list[SSAValue]]
+_Fresh = Callable[[Value, Iterator[SSAValue]], Value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class GrowingLists:
     """
 
     def __init__(
-        self, ev: Evaluator, node: ast.AST, growths: Sequence[Growth], first: int, count: int, values: Values, fresh: Fresh
+        self, ev: Evaluator, node: ast.AST, growths: Sequence[Growth], first: int, count: int, values: _Values, fresh: _Fresh
     ) -> None:
         self.ev, self.node, self.growths, self.first, self.count = ev, node, growths, first, count
         self._values, self._fresh = values, fresh
@@ -159,6 +159,8 @@ class GrowingLists:
 
     def after(self, number: SSAValue, parts: Iterator[SSAValue]) -> list[SSAValue]:
         """Append what a round adds. parts: the round's arguments. Returns what the next round gets for them."""
+        if not self.growths:
+            return []
         ev, node, builder = self.ev, self.node, builder_of(self.ev)
         place = number
         if self.first:

@@ -14,7 +14,17 @@ from xdsl.ir import Attribute, Block, SSAValue
 from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import kind_of_number
-from fleet.frontend.python.flow.carried import Carried, Place, alike, carriable, containers, is_changed, key_of, sharing, value_at
+from fleet.frontend.python.flow.carried import (
+    Carried,
+    LoopPlace,
+    alike,
+    carriable,
+    containers,
+    is_changed,
+    key_of,
+    sharing,
+    value_at,
+)
 from fleet.frontend.python.flow.growing import GrowingLists, Growth, appended
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
 from fleet.frontend.python.flow.regions import Way, added, follow, isolated
@@ -61,7 +71,7 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
     SourceError F511 for a loop that changes what cannot be an argument of its body.
     """
     before = FlowState.of(ev)
-    places: dict[object, Place] = {}
+    places: dict[object, LoopPlace] = {}
     held = Counter(id(t) for _, content in before.holders.values() for v in content.values() for t in tensors_of(v))
     for name in sorted(rounds.names):
         frame = ev.frame.target(name)
@@ -181,7 +191,7 @@ class _Body:
 
     # ---- following
 
-    def follow(self) -> list[Place]:
+    def follow(self) -> list[LoopPlace]:
         """Follows the body. What it changes beside what is carried: where there is any, the try is in vain."""
         block = Block(arg_types=[v.type for v in self.start])
         number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)
@@ -207,10 +217,10 @@ class _Body:
             self.drop()
             raise
 
-    def _changed(self, begun: FlowState, after: FlowState) -> list[Place]:
+    def _changed(self, begun: FlowState, after: FlowState) -> list[LoopPlace]:
         """Return what has changed without being carried."""
         carried = {key_of(c.place) for c in self.carried}
-        more: list[Place] = [
+        more: list[LoopPlace] = [
             tensor
             for tensor, held in begun.tensors.items()
             if tensor in self.before.tensors and id(tensor) not in carried and after.tensors.get(tensor, held).differs(held)

@@ -29,7 +29,7 @@ from fleet.engines.legs.run import run_in_legs, run_sample
 from fleet.engines.legs.sample import sample_choice
 from fleet.engines.legs.warm import give, take
 from fleet.engines.rtl_sim.arrays import KeptState, variables
-from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
+from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of, stored, wave_suffix
 from fleet.engines.rtl_sim.expected import ExpectedCommit, expected_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import JobStatus
@@ -110,6 +110,7 @@ class RtlBackend:
         self._options = RunOptions()
         self._simulations: Simulations | None = None
         self._relay: Relay | None = None
+        self._early: tuple[InstructionSet, Device, RunOptions] | None = None
         self._temporary: Scratch | None = None
         self._jobs = 0
         self._base = 0  # cycles of earlier jobs
@@ -121,26 +122,55 @@ class RtlBackend:
         self._unchecked = ""
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Build the simulation (or take it from the cache) and start it.
+        """Build the simulation (or take it from the cache) and start it, or go on with what `early` has started.
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
-        self.close()
-        self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
+        if self._early != (instruction_set, device, replace(options, progress=None)):
+            self.close()
+            self._launch(instruction_set, device, options)
+        self._early = None
+        assert self._simulations is not None
+        self._memory, self._options = memory, options
         self._described = description_hash(instruction_set, device)
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
-        self._jobs, self._base, self._counters, self._used, self._evidence = 0, 0, {}, {}, []
+        self._jobs, self._base, self._used, self._evidence = 0, 0, {}, []
         self._account, self._sample = CutAccount(), SampleAccount()
-        before = time.monotonic()
-        design = design_of(instruction_set, device)
-        if self._simulator != "verilator":
-            self._only_whole(options)
-            from fleet.engines.linked.lowered import in_simulator
+        if options.rtl_jobs > 1 or options.rtl_sample:
+            memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
+        self._simulations.shared()
+        if options.rtl_jobs > 1 and not options.rtl_sample and self._inside.whole(device):
+            self._relay = Relay(memory, self._simulations, options.rtl_jobs)
+        self._counters["rtl_start_seconds"] = self._simulations.start_seconds
 
-            design = in_simulator(design, self._simulator)
+    def early(self, instruction_set: InstructionSet, device: Device, options: RunOptions) -> None:
+        """Start all processes in the background, unless the simulation must be built first; for `open` with the same arguments.
+
+        Raises SetupError, DeviceError or BuildError.
+        """
+        design = self._design(instruction_set, device, options)
+        if stored(design, self._flavour, mode=build_mode(options.rtl_build)):
+            self.close()
+            self._launch(instruction_set, device, options, max(1, options.rtl_jobs))
+            self._early = instruction_set, device, replace(options, progress=None)
+
+    def _design(self, instruction_set: InstructionSet, device: Device, options: RunOptions) -> Design:
+        design = design_of(instruction_set, device)
+        if self._simulator == "verilator":
+            return design
+        self._only_whole(options)
+        from fleet.engines.linked.lowered import in_simulator
+
+        return in_simulator(design, self._simulator)
+
+    def _launch(self, instruction_set: InstructionSet, device: Device, options: RunOptions, count: int = 1) -> None:
+        """Build the simulation and begin to start so many processes; more follow on demand."""
+        self._set, self._device = instruction_set, device
+        before = time.monotonic()
+        design = self._design(instruction_set, device, options)
         executable = build(design, self._flavour, options.progress, mode=build_mode(options.rtl_build))
-        self._counters["rtl_build_seconds"] = time.monotonic() - before
+        self._counters = {"rtl_build_seconds": time.monotonic() - before}
         self._unchecked = unchecked(executable)
         self._suffix = wave_suffix(executable) if self._flavour == "waves" else None
         if options.workdir is None:
@@ -150,18 +180,13 @@ class RtlBackend:
             self._folder = options.workdir.absolute() / "rtl"
             self._folder.mkdir(parents=True, exist_ok=True)  # a simulation that runs already works in a folder of its own
         self._inside = KeptState(design.keepers, variables(executable), self._folder)
-        if options.rtl_jobs > 1 or options.rtl_sample:
-            memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
 
         def started(number: int) -> Simulation:
             kept = take(executable, options.seed) if self._flavour == "burst" else None
             return kept or Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
 
         self._simulations = Simulations(started, give)
-        self._simulations.shared()
-        if options.rtl_jobs > 1 and not options.rtl_sample and self._inside.whole(device):
-            self._relay = Relay(memory, self._simulations, options.rtl_jobs)
-        self._counters["rtl_start_seconds"] = self._simulations.start_seconds
+        self._simulations.begin(count)
 
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
@@ -341,6 +366,7 @@ class RtlBackend:
 
     def close(self) -> None:
         """End the simulation; may be called twice."""
+        self._early = None
         if self._relay is not None:
             self._relay.close()
             self._relay = None

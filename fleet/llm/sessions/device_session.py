@@ -27,7 +27,7 @@ from fleet.isa.memory import MappedMemory, MemoryImage
 from fleet.llm.models import ModelGraph
 from fleet.llm.sessions.divergent_step import explain_step
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
-from fleet.sdk import Call
+from fleet.sdk import Call, Device
 from fleet.targets.accel.module import Module
 from fleet.transforms.products.widen_heads import padded_width
 
@@ -40,6 +40,11 @@ _HEADS = ("wq", "wk", "wv", "rope_q", "rope_k", "mix")
 def load_images(module: Module) -> list[MemoryImage]:
     """Return all images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
     return list(module.images())
+
+
+def session_options(options: RunOptions, device: Device, folder: Path) -> RunOptions:
+    """Return the options, without progress, with which a session in a folder opens its backend."""
+    return replace(options, device=device.name, workdir=folder)
 
 
 class _Step(NamedTuple):
@@ -99,7 +104,7 @@ class DeviceSession(GenerationSession):
         self.memory = MappedMemory.fresh(module.device, folder / "memory", loaded, module.registers)
         if self._large:
             self.memory.release()
-        run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
+        run = replace(session_options(options, module.device, folder), progress=self._tell)
         try:
             backend.open(module.instruction_set, module.device, self.memory, run)
         except BaseException:

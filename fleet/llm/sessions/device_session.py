@@ -33,6 +33,8 @@ from fleet.transforms.products.widen_heads import padded_width
 
 _LARGE = 1 << 30
 """Size of images from which a session releases their memory between steps."""
+_AHEAD = 4
+"""Largest number of steps behind the one that is waited for: each keeps its states, and the model is not faster than so many."""
 _HEADS = ("wq", "wk", "wv", "rope_q", "rope_k", "mix")
 """Suffixes of node names whose channels are those of heads, if q, k and v are separate products."""
 
@@ -123,8 +125,8 @@ class DeviceSession(GenerationSession):
 
     @property
     def ahead(self) -> int:
-        """As in `GenerationSession.ahead`: enough for each process to have a leg when a step ends."""
-        return 0 if self._relay is None else self._jobs
+        """As in `GenerationSession.ahead`: so many that processes have legs when a step ends."""
+        return 0 if self._relay is None else min(self._jobs, _AHEAD)
 
     @property
     def cut(self) -> str:

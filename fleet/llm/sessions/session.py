@@ -48,7 +48,7 @@ class TokenStep:
         position: tokens in the cache before the step.
         tokens: tokens that it read.
         ran: its result.
-        seconds: wall time, including the host's part.
+        seconds: wall time, including the host's part; of overlapping steps, from the end of the step before on.
         host_seconds: of that, embedding and packing.
     """
 

@@ -128,7 +128,7 @@ class RtlBackend:
         """
         if self._early != (instruction_set, device, replace(options, progress=None)):
             self.close()
-            self._launch(instruction_set, device, options)
+            self._launch(instruction_set, device, options, self._design)
         self._early = None
         assert self._simulations is not None
         self._memory, self._options = memory, options
@@ -152,7 +152,7 @@ class RtlBackend:
         design = self._design(instruction_set, device, options)
         if stored(design, self._flavour, mode=build_mode(options.rtl_build)):
             self.close()
-            self._launch(instruction_set, device, options, max(1, options.rtl_jobs))
+            self._launch(instruction_set, device, options, lambda *_: design, max(1, options.rtl_jobs))
             self._early = instruction_set, device, replace(options, progress=None)
 
     def _design(self, instruction_set: InstructionSet, device: Device, options: RunOptions) -> Design:
@@ -164,11 +164,14 @@ class RtlBackend:
 
         return in_simulator(design, self._simulator)
 
-    def _launch(self, instruction_set: InstructionSet, device: Device, options: RunOptions, count: int = 1) -> None:
+    def _launch(
+        self, instruction_set: InstructionSet, device: Device, options: RunOptions,
+        designed: Callable[[InstructionSet, Device, RunOptions], Design], count: int = 1,
+    ) -> None:  # fmt: skip
         """Build the simulation and begin to start so many processes; more follow on demand."""
         self._set, self._device = instruction_set, device
         before = time.monotonic()
-        design = self._design(instruction_set, device, options)
+        design = designed(instruction_set, device, options)
         executable = build(design, self._flavour, options.progress, mode=build_mode(options.rtl_build))
         self._counters = {"rtl_build_seconds": time.monotonic() - before}
         self._unchecked = unchecked(executable)

@@ -327,8 +327,7 @@ class _Opened:
                 loaded, request.plan, self.device, request.quantisation, aux=request.issue == "aux",
                 progress=lambda fraction, words: watch.progress("quantise", fraction, words),
             )  # fmt: skip
-        plan = request.plan if self.compiled is None else replace(self.compiled.model.options, host_head=False)
-        self.model = build_model(weights.config, weights, plan)
+        self.model = build_model(weights.config, weights, request.plan) if self.compiled is None else self.compiled.program
         golden = GraphWeights(label=weights.digest)
         self.sessions: list[GenerationSession] = []
 

@@ -23,12 +23,13 @@ from fleet.engines.iss import fetched
 from fleet.engines.legs.account import CutAccount, SampleAccount
 from fleet.engines.legs.plan import SHORTEST
 from fleet.engines.legs.pool import Simulations
-from fleet.engines.legs.request import LegRequest
+from fleet.engines.legs.relay import Relay
+from fleet.engines.legs.request import LegRequest, LegsRan
 from fleet.engines.legs.run import run_in_legs, run_sample
 from fleet.engines.legs.sample import sample_choice
 from fleet.engines.legs.warm import give, take
 from fleet.engines.rtl_sim.arrays import KeptState, variables
-from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
+from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of, stored, wave_suffix
 from fleet.engines.rtl_sim.expected import ExpectedCommit, expected_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import JobStatus
@@ -108,6 +109,8 @@ class RtlBackend:
         self._shortest = shortest_leg
         self._options = RunOptions()
         self._simulations: Simulations | None = None
+        self._relay: Relay | None = None
+        self._early: tuple[InstructionSet, Device, RunOptions] | None = None
         self._temporary: Scratch | None = None
         self._jobs = 0
         self._base = 0  # cycles of earlier jobs
@@ -119,26 +122,58 @@ class RtlBackend:
         self._unchecked = ""
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """Build the simulation (or take it from the cache) and start it.
+        """Build the simulation (or take it from the cache) and start it, or go on with what `early` has started.
 
         Raises SetupError, DeviceError, BuildError or SimulationError.
         """
-        self.close()
-        self._set, self._device, self._memory, self._options = instruction_set, device, memory, options
+        if self._early != (instruction_set, device, replace(options, progress=None)):
+            self.close()
+            self._launch(instruction_set, device, options, self._design)
+        self._early = None
+        assert self._simulations is not None
+        self._memory, self._options = memory, options
         self._described = description_hash(instruction_set, device)
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
-        self._jobs, self._base, self._counters, self._used, self._evidence = 0, 0, {}, {}, []
+        self._jobs, self._base, self._used, self._evidence = 0, 0, {}, []
         self._account, self._sample = CutAccount(), SampleAccount()
-        before = time.monotonic()
-        design = design_of(instruction_set, device)
-        if self._simulator != "verilator":
-            self._only_whole(options)
-            from fleet.engines.linked.lowered import in_simulator
+        if options.rtl_jobs > 1 or options.rtl_sample:
+            memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
+        self._simulations.shared()
+        if options.rtl_jobs > 1 and not options.rtl_sample and self._inside.whole(device):
+            self._relay = Relay(memory, self._simulations, options.rtl_jobs)
+        self._counters["rtl_start_seconds"] = self._simulations.start_seconds
 
-            design = in_simulator(design, self._simulator)
+    def early(self, instruction_set: InstructionSet, device: Device, options: RunOptions) -> None:
+        """Start all processes in the background, unless the simulation must be built first; for `open` with the same arguments.
+
+        Raises SetupError, DeviceError or BuildError.
+        """
+        design = self._design(instruction_set, device, options)
+        if stored(design, self._flavour, mode=build_mode(options.rtl_build)):
+            self.close()
+            self._launch(instruction_set, device, options, lambda *_: design, max(1, options.rtl_jobs))
+            self._early = instruction_set, device, replace(options, progress=None)
+
+    def _design(self, instruction_set: InstructionSet, device: Device, options: RunOptions) -> Design:
+        design = design_of(instruction_set, device)
+        if self._simulator == "verilator":
+            return design
+        self._only_whole(options)
+        from fleet.engines.linked.lowered import in_simulator
+
+        return in_simulator(design, self._simulator)
+
+    def _launch(
+        self, instruction_set: InstructionSet, device: Device, options: RunOptions,
+        designed: Callable[[InstructionSet, Device, RunOptions], Design], count: int = 1,
+    ) -> None:  # fmt: skip
+        """Build the simulation and begin to start so many processes; more follow on demand."""
+        self._set, self._device = instruction_set, device
+        before = time.monotonic()
+        design = designed(instruction_set, device, options)
         executable = build(design, self._flavour, options.progress, mode=build_mode(options.rtl_build))
-        self._counters["rtl_build_seconds"] = time.monotonic() - before
+        self._counters = {"rtl_build_seconds": time.monotonic() - before}
         self._unchecked = unchecked(executable)
         self._suffix = wave_suffix(executable) if self._flavour == "waves" else None
         if options.workdir is None:
@@ -148,16 +183,13 @@ class RtlBackend:
             self._folder = options.workdir.absolute() / "rtl"
             self._folder.mkdir(parents=True, exist_ok=True)  # a simulation that runs already works in a folder of its own
         self._inside = KeptState(design.keepers, variables(executable), self._folder)
-        if options.rtl_jobs > 1 or options.rtl_sample:
-            memory.fill_undefined(1)  # different from the functional model's bytes, so that nothing agrees by chance
 
         def started(number: int) -> Simulation:
             kept = take(executable, options.seed) if self._flavour == "burst" else None
             return kept or Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
 
         self._simulations = Simulations(started, give)
-        self._simulations.shared()
-        self._counters["rtl_start_seconds"] = self._simulations.start_seconds
+        self._simulations.begin(count)
 
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
@@ -172,10 +204,7 @@ class RtlBackend:
         if not calls:
             return []
         self._jobs += 1
-        last = first_seq + len(calls)
-        wanted = expected_of([c for c in self._expected or self._options.expected if first_seq <= c.seq < last])
-        wanted = wanted if len(wanted) == len(calls) else ()
-        tell = self._options.progress
+        wanted, tell = self._wanted(calls, first_seq), self._options.progress
         if self._options.rtl_jobs > 1 or self._options.rtl_sample:
             return self._in_legs(self._simulations, calls, first_seq, binaries, snapshots, wanted, tell)
         segment = Segment(
@@ -209,15 +238,8 @@ class RtlBackend:
         snapshots: Sequence[Snapshot], wanted: Sequence[ExpectedCommit], tell: Progress | None,
     ) -> Sequence[Commit]:  # fmt: skip
         self._memory.reset_state()  # reset, as hardware does before every job
-        request = LegRequest(
-            self._set, self._device, self._memory, fetched(self._set, self._memory, calls, binaries), first_seq, self._inside,
-            self._folder / f"legs_{self._jobs}", self._options.rtl_jobs, binaries=binaries, parameters=self._parameters(),
-            expected=wanted, written=self._options.written, described=self._described, model=self._model, timing=self._timing,
-            snapshots=snapshots, shortest=self._shortest,
-        )  # fmt: skip
-        tell_cycles = _reporter(
-            tell, lambda: sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
-        )
+        request = self._leg_request(self._memory, calls, first_seq, binaries, wanted, snapshots)
+        tell_cycles = _reporter(tell, lambda: self._cost(calls))
         if self._options.rtl_sample:
             choice = sample_choice(self._options.rtl_sample, self._options.seed)
             sample = run_sample(request, choice, simulations, tell_cycles)
@@ -231,13 +253,61 @@ class RtlBackend:
                 if (row := key.rpartition(".")[2]) in _ROWS:
                     self._counters[f"sampled.{row}"] = self._counters.get(f"sampled.{row}", 0) + value
             return sample.commits
-        ran = run_in_legs(request, simulations, tell_cycles)
-        _check_known(ran.status.status == "diverged" and not wanted, ran.commits)
+        return self._counted(run_in_legs(request, simulations, tell_cycles), known=bool(wanted))
+
+    def _leg_request(
+        self, memory: MappedMemory, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary],
+        wanted: Sequence[ExpectedCommit], snapshots: Sequence[Snapshot] = (),
+    ) -> LegRequest:  # fmt: skip
+        """memory: as the calls find it."""
+        return LegRequest(
+            self._set, self._device, self._memory, fetched(self._set, memory, calls, binaries), first_seq, self._inside,
+            self._folder / f"legs_{self._jobs}", self._options.rtl_jobs, binaries=binaries, parameters=self._parameters(),
+            expected=wanted, written=self._options.written, described=self._described, model=self._model, timing=self._timing,
+            snapshots=snapshots, shortest=self._shortest,
+        )  # fmt: skip
+
+    def _counted(self, ran: LegsRan, *, known: bool) -> Sequence[Commit]:
+        """Add a run in legs to counters and evidence; return its commits on the engine's clock. known: commits were expected."""
+        _check_known(ran.status.status == "diverged" and not known, ran.commits)
         self._evidence += ran.evidence
         self._account.add(ran)
         base = self._base
         self._count(ran.status, ran.records)
         return [replace(c, start=(c.start or 0) + base, end=(c.end or 0) + base) for c in ran.commits]
+
+    # Runs that overlap
+
+    @property
+    def relay(self) -> Relay | None:
+        """The memories of runs in legs that overlap (`begin`, `end`); None if each run must end before the next begins.
+
+        Runs overlap if any process can begin with the state that the model has.
+        """
+        return self._relay
+
+    def begin(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> None:
+        """Begin a run after those under way, on the memory that the host has written into (`Relay.host`)."""
+        assert self._relay is not None, "relay says so"
+        self._jobs += 1
+        wanted = self._wanted(calls, first_seq)
+        tell = _reporter(self._options.progress, lambda: self._cost(calls))
+        self._relay.begin(lambda memory: self._leg_request(memory, calls, first_seq, binaries, wanted), tell)
+
+    def end(self) -> Sequence[Commit]:
+        """Wait for the earliest run under way. Returns and raises as `execute`; runs behind one that fails or stops are void."""
+        assert self._relay is not None, "relay says so"
+        request, ran = self._relay.end()
+        return self._counted(ran, known=bool(request.expected))
+
+    def _wanted(self, calls: Sequence[Call], first_seq: int) -> Sequence[ExpectedCommit]:
+        """Return the expected commits of the calls; none unless all are known."""
+        last = first_seq + len(calls)
+        wanted = expected_of([c for c in self._expected or self._options.expected if first_seq <= c.seq < last])
+        return wanted if len(wanted) == len(calls) else ()
+
+    def _cost(self, calls: Sequence[Call]) -> int:
+        return sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
 
     def _parameters(self) -> dict[int, int]:
         registers = load(self._set.description).with_role("parameter")
@@ -299,6 +369,10 @@ class RtlBackend:
 
     def close(self) -> None:
         """End the simulation; may be called twice."""
+        self._early = None
+        if self._relay is not None:
+            self._relay.close()
+            self._relay = None
         if self._simulations is not None:
             self._simulations.close()
             self._simulations = None

@@ -18,8 +18,10 @@ from fleet.core.version import __version__
 from fleet.cosim.device_figures import figures_of
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
 from fleet.cosim.run_request import RunRequest
+from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.legs.write_log import WriteLog
+from fleet.engines.rtl import RtlBackend
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
 from fleet.ir.accel.walk import constants
@@ -34,7 +36,7 @@ from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.sampling import Sampling
-from fleet.llm.sessions.device_session import DeviceSession, load_images
+from fleet.llm.sessions.device_session import DeviceSession, load_images, session_options
 from fleet.llm.sessions.program_session import CvmSession, RiscvSession, VmSession
 from fleet.llm.sessions.run_module import device_backend
 from fleet.llm.sessions.session import Embedding, GenerationSession
@@ -303,24 +305,31 @@ class _Opened:
     ) -> None:  # fmt: skip
         weights = loaded.weights
         self.compiled: CompiledContestant | None = None
+        self.written = WriteLog() if request.rtl_jobs > 1 and "rtl" in request.engines else None
+        self._rtl: Backend | None = None
         self.measured: tuple[QuantisationChoiceRow, ...] = ()
         self.golden = "vm" in request.engines or not isinstance(weights, ShapeWeights)
         self.device: Device | None = None
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
         if request.on_device or request.host is not None:
             assert request.device is not None
-            _, self.device = find_device(request.device)
+            instruction_set, self.device = find_device(request.device)
             begun = f"quantising ({request.quantisation})" if not isinstance(weights, ShapeWeights) else "drawing weights"
             announce(f"{begun} and compiling for {self.device.name}")
+            if "rtl" in request.engines:  # its processes start while the model is compiled
+                self._rtl = device_backend("rtl")
+                stack.callback(self._rtl.close)
+                if isinstance(self._rtl, RtlBackend):
+                    self._rtl.early(
+                        instruction_set, self.device, session_options(self._options(request), self.device, folder / "rtl")
+                    )
             self.compiled = compile_model(
                 loaded, request.plan, self.device, request.quantisation, aux=request.issue == "aux",
                 progress=lambda fraction, words: watch.progress("quantise", fraction, words),
             )  # fmt: skip
-        plan = request.plan if self.compiled is None else replace(self.compiled.model.options, host_head=False)
-        self.model = build_model(weights.config, weights, plan)
+        self.model = build_model(weights.config, weights, request.plan) if self.compiled is None else self.compiled.program
         golden = GraphWeights(label=weights.digest)
         self.sessions: list[GenerationSession] = []
-        self.written = WriteLog() if request.rtl_jobs > 1 and "rtl" in request.engines else None
 
         def add(session: GenerationSession) -> None:
             self.sessions.append(stack.enter_context(session))
@@ -349,13 +358,16 @@ class _Opened:
 
     def _device(self, name: str, request: GenerateRequest, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
-        options = RunOptions(
-            memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs, rtl_sample=request.rtl_sample, written=self.written
-        )
+        backend = self._rtl if name == "rtl" and self._rtl is not None else device_backend(name)
         return DeviceSession(
-            self.compiled.model, embedding, self.compiled.module, device_backend(name), folder / name, options,
+            self.compiled.model, embedding, self.compiled.module, backend, folder / name, self._options(request),
             self.compiled.images, inside=name == "iss", head=self.compiled.head,
         )  # fmt: skip
+
+    def _options(self, request: GenerateRequest) -> RunOptions:
+        return RunOptions(
+            memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs, rtl_sample=request.rtl_sample, written=self.written
+        )
 
 
 def _perplexities(

@@ -18,6 +18,7 @@ The mean of the logits is subtracted before comparing, because the softmax ignor
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -72,13 +73,14 @@ class GenerationWatch:
 
 @dataclass
 class _Lane:
-    """The steps of one engine."""
+    """The steps of one engine. under_way: those that have begun, in order, each as `GenerationSession.begin` returns it."""
 
     session: GenerationSession
     required: bool
     prefill: list[TokenStep] = field(default_factory=list[TokenStep])
     decode: list[TokenStep] = field(default_factory=list[TokenStep])
     logits: list[F32] = field(default_factory=list[F32])
+    under_way: deque[Callable[[], TokenStep]] = field(default_factory=deque[Callable[[], TokenStep]])
     error: str | None = None
     own: list[int] = field(default_factory=list[int])
     note: str = ""
@@ -86,6 +88,10 @@ class _Lane:
     @property
     def name(self) -> str:
         return self.session.name
+
+    @property
+    def steps(self) -> list[TokenStep]:
+        return [*self.prefill, *self.decode]
 
     @property
     def last(self) -> TokenStep:
@@ -154,6 +160,8 @@ class Contest:
         self._eos, self._text, self._sampling = frozenset(eos), text, sampling
         self._watch, self._stop = watch or GenerationWatch(), stop
         self._rows: list[TokenRow] = []
+        self._chosen: list[int] = []
+        self._parts = 0
         self._bits = _Bits()
 
     def run(self, prompt: Sequence[int], count: int, tensors: Sequence[str] = ()) -> ContestOutcome:
@@ -171,26 +179,29 @@ class Contest:
         if count < 1:
             raise ModelError(f"{count} tokens to generate, expected at least 1", where="generate")
         reference = self._lanes[0]
-        reference.session.check_room(len(prompt))
+        parts = reference.session.parts(prompt)
+        self._parts = len(parts)
         sampler = Sampler(self._sampling)
-        for lane in self._lanes:
-            self._prefill(lane, prompt, tensors if count == 1 or len(prompt) == lane.session.capacity else ())
+        early = count == 1 or len(prompt) == reference.session.capacity
+        for number, part in enumerate(parts, 1):
+            self._step(part, tensors if early and number == len(parts) else ())
         stop = "as many tokens as asked for"
         while True:
             token = sampler(reference.last.logits)
-            self._row(token)
+            self._chosen.append(token)
+            self._tell_rows()
             if token in self._eos:
                 stop = "end of answer"
                 break
-            if len(self._rows) == count:
+            if len(self._chosen) == count:
                 break
             if reference.session.position == reference.session.capacity:
                 stop = "the cache is full"
                 break
-            wanted = tensors if not reference.decode else ()
-            for lane in self._lanes:
-                self._guarded(lane, lambda lane=lane, token=token, wanted=wanted: self._decode_step(lane, token, wanted))
-            self._compare_bits()
+            self._step([token], tensors if not reference.decode else ())
+        for lane in self._lanes:
+            while lane.under_way:
+                self._end(lane)
         self._leave_alone(count)
         return self._outcome(stop)
 
@@ -207,44 +218,58 @@ class Contest:
         except FleetError as error:
             if lane is self._lanes[0]:
                 raise
-            lane.error = str(error)
+            self._fail(lane, str(error))
 
-    def _prefill(self, lane: _Lane, prompt: Sequence[int], tensors: Sequence[str]) -> None:
-        def work() -> None:
-            self._expect(lane)
-            for step in lane.session.prefill(prompt, tensors):
+    def _fail(self, lane: _Lane, why: str) -> None:
+        lane.error = why
+        lane.under_way.clear()
+
+    def _step(self, tokens: Sequence[int], tensors: Sequence[str]) -> None:
+        """Let all engines read tokens. One with steps under way ends the earliest if there are enough behind it."""
+        for lane in self._lanes:
+
+            def begin(lane: _Lane = lane) -> None:
+                self._expect(lane)
+                lane.under_way.append(lane.session.begin(tokens, tensors))
+
+            self._guarded(lane, begin)
+            if len(lane.under_way) > lane.session.ahead:
+                self._end(lane)
+
+    def _end(self, lane: _Lane) -> None:
+        """Wait for an engine's earliest step under way, and compare it if it is hardware's."""
+
+        def end() -> None:
+            step = lane.under_way.popleft()()
+            if len(lane.prefill) < self._parts:
                 lane.prefill.append(step)
                 self._watch.prefilled(lane.name, step)
-                if lane.name == "rtl":
-                    self._compare_bits()
-                if lane.error is not None:
-                    return
-                self._expect(lane)
-            self._keep_logits(lane)
+            else:
+                lane.decode.append(step)
+            if len(lane.prefill) == self._parts and not lane.session.sampled:
+                lane.logits.append(step.logits)
 
-        self._guarded(lane, work)
-        if lane is self._lanes[-1]:
-            self._compare_bits()
+        self._guarded(lane, end)
+        self._compare_bits()
+        self._tell_rows()
 
-    def _decode_step(self, lane: _Lane, token: int, tensors: Sequence[str]) -> None:
-        self._expect(lane)
-        lane.decode.append(lane.session.step([token], tensors))
-        self._keep_logits(lane)
-
-    def _keep_logits(self, lane: _Lane) -> None:
-        if not lane.session.sampled:
-            lane.logits.append(lane.last.logits)
-
-    def _row(self, token: int) -> None:
-        alive = [lane for lane in self._lanes if lane.error is None and not lane.session.sampled]
-        own = {lane.name: lane.last.argmax for lane in alive}
-        row = TokenRow(
-            len(self._rows), alive[0].session.position, token, self._text.token_text(token), own,
-            {name: self._text.token_text(t) for name, t in own.items()}, {lane.name: _margin(lane.last.logits) for lane in alive},
-        )  # fmt: skip
-        self._rows.append(row)
-        ran = [lane for lane in self._lanes if lane.error is None]
-        self._watch.token(row, {lane.name: lane.decode[-1] for lane in ran if lane.decode})
+    def _tell_rows(self) -> None:
+        """Add the rows of chosen tokens whose step all engines have made, as far as they have not failed."""
+        while len(self._rows) < len(self._chosen):
+            number, token = len(self._rows), self._chosen[len(self._rows)]
+            ran = [lane for lane in self._lanes if lane.error is None]
+            if any(len(lane.prefill) + len(lane.decode) < self._parts + number for lane in ran):
+                return
+            steps = {lane.name: lane.steps[self._parts + number - 1] for lane in ran}
+            alive = {lane.name: steps[lane.name] for lane in ran if not lane.session.sampled}
+            last, own = next(iter(alive.values())), {name: step.argmax for name, step in alive.items()}
+            row = TokenRow(
+                number, last.position + len(last.tokens), token, self._text.token_text(token), own,
+                {name: self._text.token_text(t) for name, t in own.items()},
+                {name: _margin(step.logits) for name, step in alive.items()},
+            )  # fmt: skip
+            self._rows.append(row)
+            self._watch.token(row, steps if number else {})
 
     def _lane(self, name: str) -> _Lane | None:
         return next((lane for lane in self._lanes if lane.name == name), None)
@@ -254,21 +279,21 @@ class Contest:
         iss = self._lane("iss")
         if lane.name != "rtl" or iss is None or iss.error is not None:
             return
-        steps, number = (*iss.prefill, *iss.decode), len(lane.prefill) + len(lane.decode)
+        steps, number = iss.steps, len(lane.steps) + len(lane.under_way)
         lane.session.expect(steps[number].ran.commits if self._stop and number < len(steps) else ())
 
     def _compare_bits(self) -> None:
         iss, rtl = self._lane("iss"), self._lane("rtl")
         if iss is None or rtl is None or rtl.error is not None or iss.error is not None:
             return
-        pairs = list(zip((*iss.prefill, *iss.decode), (*rtl.prefill, *rtl.decode), strict=False))
+        pairs = list(zip(iss.steps, rtl.steps, strict=False))
         for number, (mine, other) in enumerate(pairs[self._bits.steps :], self._bits.steps):
             self._bits.compare(number, mine, other, sampled=rtl.session.sampled)
             if self._bits.divergence is not None:
                 # The hardware stopped here, so its memory still holds the instruction's result.
                 if not rtl.session.sampled:
                     self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
-                rtl.error = "stopped at the first commit that differs from iss"
+                self._fail(rtl, "stopped at the first commit that differs from iss")
                 return
 
     def _leave_alone(self, count: int) -> None:

@@ -10,6 +10,8 @@ from planting import Edit, Fault, Project, tests
 BITS = ("--engines", "vm,iss,rtl", *DEVICE)
 ALL = ("--engines", "vm,cpython,riscv")
 RTL = "fleet/engines/rtl.py"
+RUN = "        self._jobs += 1\n        wanted, tell"
+"""Where the engine begins with calls."""
 RISCV = "fleet/engines/riscv.py"
 CAMPAIGN = "fleet/cosim/campaign.py"
 RUN_RISCV = "trace = run_image(compiled, compiled.elf, inputs, options, emulator)"
@@ -37,7 +39,7 @@ FAULTS = (
         digits(*BITS),
         "rtl did not run",
         r"engine rtl: 3 instructions, 0 commits",
-        Edit(RTL, "        self._jobs += 1\n", "        return []\n        self._jobs += 1\n"),
+        Edit(RTL, RUN, f"        return []\n{RUN}"),
         at="engine rtl",
     ),
     _fault(
@@ -48,12 +50,11 @@ FAULTS = (
         r"rtl did not run: claims a simulation, and none of its jobs is in its evidence",
         Edit(
             RTL,
-            "        self._jobs += 1\n",
+            RUN,
             "        from fleet.engines.iss import IssBackend\n\n"
             "        model = IssBackend()\n"
             "        model.open(self._set, self._device, self._memory, self._options)\n"
-            "        return model.execute(calls, first_seq, binaries, snapshots)\n"
-            "        self._jobs += 1\n",
+            "        return model.execute(calls, first_seq, binaries, snapshots)\n" + RUN,
         ),
         at="engine rtl",
     ),

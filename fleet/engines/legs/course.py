@@ -13,7 +13,7 @@ from fleet.engines.legs.write_log import WriteLog
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import registers_in, resolved, writes_of
-from fleet.sdk import Call, Device, InstructionSet, Write
+from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 from fleet.sdk.hardware.state import REGISTERS
 
 _YOUNGER = 64
@@ -36,6 +36,34 @@ def put(state: CourseState, memory: MappedMemory) -> None:
         memory.view(space, 0, data.size)[:] = data
 
 
+class ModelMemory(Memory):
+    """The functional model's memory, which is ahead of the hardware's; the host writes here what the next run starts from.
+
+    base: images that all legs share, and that must not change meanwhile. touched: pages that differ from it, or may.
+    """
+
+    def __init__(self, base: MappedMemory) -> None:
+        """Start with the current `base`."""
+        self.base, self.memory = base, base.apart()
+        self.touched, self._hosted = WrittenPages(self.memory), WrittenPages(self.memory)
+
+    def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
+        """Return a writable view, whose pages count as written. Raises DeviceError when the range leaves the space."""
+        found = self.memory.view(space, offset, size, bank)
+        self._hosted.mark_range(space, bank, offset, size)
+        return found
+
+    def hosted(self) -> Pages:
+        """Return the pages that the host has written, or read, since the last call."""
+        found, self._hosted = self._hosted.contents(), WrittenPages(self.memory)
+        self.touched.mark_pages(found)
+        return found
+
+    def close(self) -> None:
+        """Drop the mappings."""
+        self.memory.close()
+
+
 class Course:
     """The model's memory at one instruction after the other.
 
@@ -43,20 +71,19 @@ class Course:
     """
 
     def __init__(
-        self, instruction_set: InstructionSet, device: Device, base: MappedMemory, calls: Sequence[Call], *, refusals: bool,
+        self, instruction_set: InstructionSet, device: Device, ahead: ModelMemory, calls: Sequence[Call], *, refusals: bool,
         written: WriteLog | None = None, first_seq: int = 0,
     ) -> None:  # fmt: skip
-        """Start before the first call, on the current `base`, which must not change meanwhile.
+        """Start before the first call, on the current memory of the model.
 
         refusals: an illegal call commits with its cause; else it raises DeviceError. written: calls that the model has executed,
         numbered from `first_seq` on; the others are executed here. A wrong state cannot agree by it: each leg's commits and end
         are compared with the model's.
         """
-        self._set, self._device, self._base, self._calls, self._refusals = instruction_set, device, base, calls, refusals
+        self._set, self._device, self._calls, self._refusals = instruction_set, device, calls, refusals
         self._written, self._first_seq = written, first_seq
-        self.memory = base.apart()
+        self._base, self.memory, self._touched = ahead.base, ahead.memory, ahead.touched
         self.expected: list[ExpectedCommit] = []
-        self._touched = WrittenPages(self.memory)
 
     @property
     def registers(self) -> dict[str, int]:
@@ -86,10 +113,6 @@ class Course:
                 got, wanted = self._inside(inside, space), end.inside[space]
                 wrong += (Stray(space, 0, int(i), int(wanted[i]), int(got[i])) for i in np.flatnonzero(got != wanted))
         return self._later(wrong, end, younger) if wrong and younger else wrong
-
-    def close(self) -> None:
-        """Drop the mappings."""
-        self.memory.close()
 
     def _later(self, wrong: list[Stray], end: CourseState, younger: int) -> list[Stray]:
         """Skip the bytes that younger calls write: they may be half written."""

@@ -58,15 +58,27 @@ class WrittenPages:
     def mark(self, writes: Sequence[Write]) -> None:
         """Mark written pages; spaces without images are ignored."""
         for w in writes:
+            if not w.strides:
+                self.mark_range(w.space, w.bank, w.offset, w.data.size)
+                continue
             marks = self._marks.get((w.space, w.bank))
             if marks is not None and w.data.size:
                 page = self._memory.device.memory[w.space] // len(marks)
-                if not w.strides:
-                    marks[w.offset // page : (w.offset + w.data.size - 1) // page + 1] = True
-                    continue
                 starts, size = w.starts(), w.data.shape[-1]
                 for at in (*range(0, size, page), size - 1):  # one byte per page of a block, and its last
                     marks[(starts + at) // page] = True
+
+    def mark_range(self, space: str, bank: int, offset: int, size: int) -> None:
+        """Mark the pages of a range; spaces without images are ignored."""
+        marks = self._marks.get((space, bank))
+        if marks is not None and size:
+            page = self._memory.device.memory[space] // len(marks)
+            marks[offset // page : (offset + size - 1) // page + 1] = True
+
+    def mark_pages(self, pages: Pages) -> None:
+        """Mark these pages."""
+        for key, (numbers, _) in pages.parts.items():
+            self._marks[key][numbers] = True
 
     def numbers(self, key: Key) -> np.ndarray:
         """Return the marked pages of an image, ascending."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 
 from fleet.engines.rtl_sim.process import Simulation
+from fleet.errors import FleetError
 
 
 class Simulations:
@@ -19,6 +21,7 @@ class Simulations:
         self._idle: list[Simulation] = []
         self._lent: dict[int, Simulation] = {}
         self._killed: list[Simulation] = []
+        self._starting: list[Future[Simulation]] = []
         self._started = 0
         self.start_seconds = 0.0
         """Wall time until processes were ready, summed."""
@@ -47,13 +50,29 @@ class Simulations:
         simulation.close()  # at once: no other run may take it
         self._end(simulation)
 
+    def begin(self, count: int) -> None:
+        """Start processes without waiting for them; `take` then returns them, or raises why one did not start."""
+        for number in range(self._started, self._started + count):
+            future: Future[Simulation] = Future()
+            self._starting.append(future)
+            threading.Thread(target=self._begin, args=(number, future), daemon=True).start()
+        self._started += count
+
+    def _begin(self, number: int, future: Future[Simulation]) -> None:
+        try:
+            future.set_result(self._start(number))
+        except BaseException as error:
+            future.set_exception(error)
+
     def take(self) -> Simulation:
         """Return an idle process. Raises SetupError or SimulationError."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-            number, self._started = self._started, self._started + 1
-        simulation = self._start(number)
+            starting = self._starting.pop(0) if self._starting else None
+            number = self._started
+            self._started += starting is None
+        simulation = self._start(number) if starting is None else starting.result()
         with self._lock:
             self.start_seconds += simulation.start_seconds
         return simulation
@@ -77,5 +96,9 @@ class Simulations:
         """End all processes; may be called twice."""
         with self._lock:
             running, self._idle = [*self._idle, *self._lent.values()], []
+            starting, self._starting = self._starting, []
         for simulation in running:
             self._end(simulation)
+        for future in starting:
+            with suppress(FleetError):
+                self._end(future.result())

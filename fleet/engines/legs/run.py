@@ -6,12 +6,12 @@ import math
 import queue
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from fleet.engines.backend import Snapshot
 from fleet.engines.evidence import JobEvidence
-from fleet.engines.legs.course import Course, CourseState, put
+from fleet.engines.legs.course import Course, CourseState, ModelMemory, put
 from fleet.engines.legs.pages import Pages, Stray, load_overlay, save_overlay
 from fleet.engines.legs.plan import Leg, plan_legs
 from fleet.engines.legs.pool import Simulations
@@ -82,7 +82,7 @@ def run_sample(
     drawn: list[Leg] = []
     legs = sampled.draw(choice, stretches)
     while True:
-        run = _LegRun(replace(r, folder=r.folder / f"{len(drawn)}"), simulations, progress, legs, drawn)
+        run = LegRun(replace(r, folder=r.folder / f"{len(drawn)}"), simulations, progress, legs=legs, known=drawn)
         end = run.apart()
         count, drawn = run.last + 1, drawn + legs
         begun, ran = begun + run.begun[:count], ran + [run.ran[n] for n in range(count)]
@@ -127,27 +127,34 @@ def run_in_legs(request: LegRequest, simulations: Simulations, progress: Callabl
         SimulationError: of the earliest failed leg: as in an uncut run, or because memory at its end differs from the model's.
         DeviceError, ComparisonFailure: of the functional model.
     """
-    return _LegRun(request, simulations, progress).run()
+    return LegRun(request, simulations, progress).run()
 
 
-class _LegRun:
-    """legs: to simulate, in order; None: legs that cover the whole run. known: legs of the same run already simulated."""
+class LegRun:
+    """One run: `run` or `apart` does all of it; `begin`, `wait` and `whole` are its parts, for runs that overlap.
+
+    legs: to simulate, in order; None: legs that cover the whole run. known: legs of the same run already simulated.
+    ahead: the model's memory, which goes on from the run before; None: a new one. number: of its first leg, among all of
+    `simulations`.
+    """
 
     def __init__(
-        self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None,
-        legs: Sequence[Leg] | None = None, known: Sequence[Leg] = (),
+        self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None = None, *,
+        legs: Sequence[Leg] | None = None, known: Sequence[Leg] = (), ahead: ModelMemory | None = None, number: int = 0,
     ) -> None:  # fmt: skip
-        self.known = known
+        self.known, self.number = known, number
         self.request, self.simulations, self.progress = request, simulations, progress
         self.costs = [_cost(request, c) for c in _resolved(request)]
         jobs = request.jobs if request.inside.whole(request.device) else 1
         self.legs = tuple(legs or ()) or plan_legs(self.costs, jobs, *_places(request), shortest=request.shortest)
+        self.ahead = ahead or ModelMemory(request.memory)
         self.course = Course(
-            request.instruction_set, request.device, request.memory, request.calls, refusals=request.refusals,
+            request.instruction_set, request.device, self.ahead, request.calls, refusals=request.refusals,
             written=request.written, first_seq=request.first_seq,
         )  # fmt: skip
         self.done: queue.SimpleQueue[tuple[int, _Ran | BaseException]] = queue.SimpleQueue()
         self.cycles = [0] * len(self.legs)
+        self.dropped = False
         self.last = len(self.legs) - 1
         """Number of the earliest leg that failed or diverged: later ones do not count."""
         self.begun: list[_Begun] = []
@@ -162,9 +169,9 @@ class _LegRun:
         """Simulate the legs, which cover the whole run."""
         try:
             self._simulate()
-            return self._whole()
+            return self.whole(self.request.memory)
         finally:
-            self.course.close()
+            self.ahead.close()
 
     def apart(self) -> CourseState:
         """Simulate the legs, which need not be adjacent. Return the model's state after the whole run."""
@@ -173,29 +180,40 @@ class _LegRun:
             self.course.to(len(self.request.calls))
             return self.course.state()
         finally:
-            self.course.close()
+            self.ahead.close()
 
     def _simulate(self) -> None:
         threads = ThreadPoolExecutor(self.request.jobs, "leg")
         try:
-            for leg in self._starts():
-                self.begun.append(leg)
-                threads.submit(self._work, leg)
-            while not all(n in self.found or n in self.failed for n in range(self.last + 1)):
-                try:
-                    self.early.append(self.done.get(timeout=_LOOK))
-                    self._settle()
-                except queue.Empty:
-                    if self.progress is not None:
-                        self.progress(sum(self.cycles))
-            # A leg that repeats the faulty instruction may have failed before the leg that owns it.
-            if (first := min(self.failed, default=self.last + 1)) <= self.last:
-                raise self.failed[first]
+            self.begin(threads)
+            self.wait()
         finally:
-            last = self.last
-            self._stop_behind(-1)
+            self.drop()
             threads.shutdown(wait=True, cancel_futures=True)
-            self.last = last
+
+    def begin(self, threads: Executor) -> None:
+        """Take the model through the run; threads simulate the legs. Raises what the functional model raises."""
+        for leg in self._starts():
+            self.begun.append(leg)
+            threads.submit(self._work, leg)
+
+    def wait(self) -> None:
+        """Wait for the legs, or for those up to the first that differs. Raises SimulationError of the first failed leg."""
+        while not all(n in self.found or n in self.failed for n in range(self.last + 1)):
+            try:
+                self.early.append(self.done.get(timeout=_LOOK))
+                self._settle()
+            except queue.Empty:
+                if self.progress is not None:
+                    self.progress(sum(self.cycles))
+        # A leg that repeats the faulty instruction may have failed before the leg that owns it.
+        if (first := min(self.failed, default=self.last + 1)) <= self.last:
+            raise self.failed[first]
+
+    def drop(self) -> None:
+        """Stop all legs that still run or wait to run."""
+        self.dropped = True
+        self.simulations.kill(self.number - 1)
 
     def _settle(self) -> None:
         """Take the results of legs at whose ends the model is."""
@@ -222,7 +240,7 @@ class _LegRun:
 
     def _stop_behind(self, number: int) -> None:
         self.last = min(self.last, number)
-        self.simulations.kill(self.last)
+        self.simulations.kill(self.number + self.last)
 
     # The model's course
 
@@ -306,10 +324,10 @@ class _LegRun:
         def tell(cycles: int) -> None:
             self.cycles[number] = cycles
 
-        if number > self.last:
+        if self._over(number):
             return None
-        with self.simulations.lend(number) as simulation:
-            if number > self.last:
+        with self.simulations.lend(self.number + number) as simulation:
+            if self._over(number):
                 return None
             job = begun.segment.job(
                 r.folder / f"leg_{number}" / "job", r.memory, r.model, timing=r.timing, expected=begun.expected,
@@ -318,7 +336,7 @@ class _LegRun:
             try:
                 status = simulation.run(job, tell)
             except LostSimulationError:
-                if number > self.last:
+                if self._over(number):
                     return None
                 raise
             except SimulationError as error:
@@ -329,6 +347,9 @@ class _LegRun:
         tell(status.cycles)
         begun.segment.taken(job, begun.snapshots)
         return _Ran(job, status, evidence, tuple(commits), tuple(records))
+
+    def _over(self, number: int) -> bool:
+        return self.dropped or number > self.last
 
     # The results
 
@@ -365,8 +386,11 @@ class _LegRun:
         """
         return any(leg.own <= call < leg.end for leg in (*self.known, *self.legs))
 
-    def _whole(self) -> LegsRan:
-        """Merge the legs into one run: each continues where the one before it ended, at the last instruction that both ran."""
+    def whole(self, memory: MappedMemory) -> LegsRan:
+        """Merge the legs into one run: each continues where the one before it ended, at the last instruction that both ran.
+
+        memory: gets what they wrote; it is as the run found it.
+        """
         commits: list[Commit] = []
         records: list[CommitRecord] = []
         traffic: Counter[str] = Counter()
@@ -383,13 +407,13 @@ class _LegRun:
             records += [replace(r, start=r.start + shift, end=r.end + shift) for r in clocked] if shift else clocked
             cycles = shift + begun.of_job.start_cycle + ran.status.cycles
             traffic.update(ran.status.traffic)
-            self.found[begun.number].put(self.request.memory)
+            self.found[begun.number].put(memory)
         last = jobs[-1]
         whole = last.status.status == "done"
         if [c.seq - self.request.first_seq for c in commits] != [*range(len(self.request.calls) if whole else len(commits))]:
             raise SimulationError("the legs' instructions are not the run's, each once", where=self.begun[0].segment.name(0))
         if whole and last.job.arrays_to is not None:
-            self.request.inside.get(last.job.arrays_to, self.request.memory)
+            self.request.inside.get(last.job.arrays_to, memory)
         status = replace(
             last.status, nonce="", records="", cycles=cycles, commits=len(commits), seconds=sum(r.status.seconds for r in jobs),
             traffic=traffic,

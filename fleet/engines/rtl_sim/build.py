@@ -19,7 +19,7 @@ from typing import Literal
 
 from fleet.core.sealed import BrokenSealError, check_folder
 from fleet.engines.rtl_sim.arrays import Keeper, check, keepers, list_variables, variables, visible
-from fleet.engines.rtl_sim.cache import is_plain
+from fleet.engines.rtl_sim.cache import cache_folder, is_plain
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import error_lines, keep_log
 from fleet.engines.rtl_sim.modes.profile import counting, find_profile, not_taken, profiled, training
@@ -291,6 +291,12 @@ def build(design: Design, flavour: Flavour = "burst", progress: Progress | None 
     if design.keepers:
         check(design.keepers, variables(executable), design.dut.top)
     return executable
+
+
+def stored(design: Design, flavour: Flavour = "burst", *, mode: BuildMode | None = None) -> bool:
+    """Return whether `build` would find the executable in the cache. Raises SetupError or DeviceError as it does."""
+    plan = _with_profile(_planned(design, flavour, build_mode(mode)), design, flavour)
+    return (cache_folder() / plan.key).is_dir()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from fleet.compare.divergence import StreamEvidence, explain
 from fleet.compare.memory_held import other_memory
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
+from fleet.engines.legs.relay import Relay
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError
@@ -26,12 +27,14 @@ from fleet.isa.memory import MappedMemory, MemoryImage
 from fleet.llm.models import ModelGraph
 from fleet.llm.sessions.divergent_step import explain_step
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
-from fleet.sdk import Call
+from fleet.sdk import Call, Device
 from fleet.targets.accel.module import Module
 from fleet.transforms.products.widen_heads import padded_width
 
 _LARGE = 1 << 30
 """Size of images from which a session releases their memory between steps."""
+_AHEAD = 4
+"""Largest number of steps behind the one that is waited for: each keeps its states, and the model is not faster than so many."""
 _HEADS = ("wq", "wk", "wv", "rope_q", "rope_k", "mix")
 """Suffixes of node names whose channels are those of heads, if q, k and v are separate products."""
 
@@ -39,6 +42,19 @@ _HEADS = ("wq", "wk", "wv", "rope_q", "rope_k", "mix")
 def load_images(module: Module) -> list[MemoryImage]:
     """Return all images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
     return list(module.images())
+
+
+def session_options(options: RunOptions, device: Device, folder: Path) -> RunOptions:
+    """Return the options, without progress, with which a session in a folder opens its backend."""
+    return replace(options, device=device.name, workdir=folder)
+
+
+class _Step(NamedTuple):
+    """A step under way. expected: all of its commits are known."""
+
+    dims: dict[str, int]
+    calls: Sequence[Call]
+    expected: bool
 
 
 @runtime_checkable
@@ -84,12 +100,13 @@ class DeviceSession(GenerationSession):
         self.seq = 0
         self._open, self._inside, self._head = False, inside, head
         self._expected: Sequence[Commit] = ()
+        self._jobs, self._ended = options.rtl_jobs, 0.0
         loaded = list(load_images(module) if images is None else images)
         self._large = sum(image.data.size for image in loaded) > _LARGE
         self.memory = MappedMemory.fresh(module.device, folder / "memory", loaded, module.registers)
         if self._large:
             self.memory.release()
-        run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
+        run = replace(session_options(options, module.device, folder), progress=self._tell)
         try:
             backend.open(module.instruction_set, module.device, self.memory, run)
         except BaseException:
@@ -100,6 +117,16 @@ class DeviceSession(GenerationSession):
     def _tell(self, fraction: float, words: str) -> None:
         if self.progress is not None:
             self.progress(fraction, words)
+
+    @property
+    def _relay(self) -> Relay | None:
+        """Runs that overlap; None if there are none, or if a second memory in use would be too large."""
+        return self.backend.relay if isinstance(self.backend, RtlBackend) and not self._large else None
+
+    @property
+    def ahead(self) -> int:
+        """As in `GenerationSession.ahead`: so many that processes have legs when a step ends."""
+        return 0 if self._relay is None else min(self._jobs, _AHEAD)
 
     @property
     def cut(self) -> str:
@@ -122,8 +149,8 @@ class DeviceSession(GenerationSession):
                 self.memory.release()
 
     def _ran(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
-        n, module, memory = len(x), self.module, self.memory
-        dims = {"token": n, "last_token": self.position}
+        module, memory = self.module, self.memory
+        dims = {"token": len(x), "last_token": self.position}
         module.write_input(memory, "x", x[None], **dims)
         calls, binaries = module.prepare(memory, **dims)
         before = dict(self.backend.counters())
@@ -134,10 +161,48 @@ class DeviceSession(GenerationSession):
             if isinstance(self.backend, Stoppable):
                 self.backend.expect(self._expected)
             commits, kept = list(self.backend.execute(calls, self.seq, binaries)), {}
-        stopped = not self.sampled and 0 < len(commits) < len(calls) and len(self._expected) == len(calls)
+        expected = len(self._expected) == len(calls)
+        self.seq += len(calls)
+        return self._came(_Step(dims, calls, expected), memory, commits, kept, before, start)
+
+    def begin(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Callable[[], TokenStep]:
+        """Begin a step, on hardware whose runs overlap beside those under way; `tensors` are then those of no node."""
+        relay = self._relay
+        if relay is None:
+            return super().begin(tokens, tensors)
+        assert isinstance(self.backend, RtlBackend)
+        begun = time.perf_counter()
+        x, position = self._next(tokens), self.position
+        looked_up = time.perf_counter()
+        dims = {"token": len(tokens), "last_token": position}
+        self.module.write_input(relay.host, "x", x[None], **dims)
+        calls, binaries = self.module.prepare(relay.host, **dims)
+        self.backend.expect(self._expected)
+        self.backend.begin(calls, self.seq, binaries)
+        step = _Step(dims, calls, len(self._expected) == len(calls))
+        self.seq, self.position = self.seq + len(calls), position + len(tokens)
+
+        def end() -> TokenStep:
+            assert isinstance(self.backend, RtlBackend)
+            before, start = dict(self.backend.counters()), max(begun, self._ended)
+            try:
+                commits = list(self.backend.end())
+                ran = self._came(step, relay.results, commits, {}, before, start)
+            finally:
+                self._ended = time.perf_counter()
+            return TokenStep(position, tuple(tokens), ran, self._ended - start, looked_up - begun)
+
+        return end
+
+    def _came(
+        self, step: _Step, memory: MappedMemory, commits: list[Commit], kept: dict[str, np.ndarray], before: dict[str, float],
+        start: float,
+    ) -> RanStep:  # fmt: skip
+        """Return what came of a step. memory: after it. before, start: counters, and the moment, in which it began."""
+        module, dims, calls = self.module, step.dims, step.calls
+        stopped = not self.sampled and 0 < len(commits) < len(calls) and step.expected
         if len(commits) != len(calls) and not stopped and not self.sampled:
             raise DeviceError(f"{len(calls)} instructions, {len(commits)} commits", where=f"engine {self.name}")
-        self.seq += len(calls)
         after = self.backend.counters()
         if isinstance(self.backend, RtlBackend) and (why := other_memory(self._memory_model, after)):
             raise ComparisonFailure(why, where=f"engine {self.name}")

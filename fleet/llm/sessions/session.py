@@ -48,7 +48,7 @@ class TokenStep:
         position: tokens in the cache before the step.
         tokens: tokens that it read.
         ran: its result.
-        seconds: wall time, including the host's part.
+        seconds: wall time, including the host's part; of overlapping steps, from the end of the step before on.
         host_seconds: of that, embedding and packing.
     """
 
@@ -120,6 +120,11 @@ class GenerationSession(ABC):
         self.progress: StepProgress | None = None
 
     @property
+    def ahead(self) -> int:
+        """Number of steps that it gains by having begun behind the one that is waited for; 0: it makes one after the other."""
+        return 0
+
+    @property
     def cut(self) -> str:
         """Cuts of the steps so far into legs and what that proved, one line; empty if there are none."""
         return ""
@@ -134,18 +139,29 @@ class GenerationSession(ABC):
         Raises:
             ModelError: no token, too many for a step or for the cache, or an invalid token; nothing was read then.
         """
-        n = len(tokens)
-        if not 1 <= n <= self.chunk:
-            raise ModelError(f"{n} tokens, the plan takes 1 to {self.chunk} a step", where=f"engine {self.name}")
-        self.check_room(n)
         start = time.perf_counter()
-        x = self._embedding(tokens, self.position)
+        x = self._next(tokens)
         looked_up = time.perf_counter()
         ran = self._run(x, tuple(tensors))
         done = time.perf_counter()
         step = TokenStep(self.position, tuple(tokens), ran, done - start, looked_up - start)
-        self.position += n
+        self.position += len(tokens)
         return step
+
+    def begin(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Callable[[], TokenStep]:
+        """Begin a step as `step` does, and return what waits for it and returns it. They are called in the order of the steps.
+
+        Raises what `step` raises. An engine with `ahead` may raise it only when it waits; steps behind the failed one are void.
+        """
+        step = self.step(tokens, tensors)
+        return lambda: step
+
+    def _next(self, tokens: Sequence[int]) -> F32:
+        """Return the embedded tokens of the next step. Raises ModelError as `step` does."""
+        if not 1 <= len(tokens) <= self.chunk:
+            raise ModelError(f"{len(tokens)} tokens, the plan takes 1 to {self.chunk} a step", where=f"engine {self.name}")
+        self.check_room(len(tokens))
+        return self._embedding(tokens, self.position)
 
     def check_room(self, count: int) -> None:
         """Raises ModelError if `count` more tokens do not fit."""
@@ -160,16 +176,17 @@ class GenerationSession(ABC):
             )  # fmt: skip
 
     def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[TokenStep]:
-        """Read a prompt in chunks of the plan's maximum size; tensors only of the last chunk.
+        """Read a prompt in its `parts`; tensors only of the last one. Raises as `parts` does, before anything is read."""
+        parts = self.parts(tokens)
+        for number, part in enumerate(parts, 1):
+            yield self.step(part, tensors if number == len(parts) else ())
 
-        Raises ModelError before anything is read if the prompt is empty or does not fit.
-        """
+    def parts(self, tokens: Sequence[int]) -> list[Sequence[int]]:
+        """Cut a prompt into steps of the plan's maximum size. Raises ModelError if the prompt is empty or does not fit."""
         if not tokens:
             raise ModelError("an empty prompt", where=f"engine {self.name}")
         self.check_room(len(tokens))
-        for first in range(0, len(tokens), self.chunk):
-            part = tokens[first : first + self.chunk]
-            yield self.step(part, tensors if first + len(part) == len(tokens) else ())
+        return [tokens[first : first + self.chunk] for first in range(0, len(tokens), self.chunk)]
 
     def rewind(self, position: int) -> None:
         """Discard all tokens from `position` on: the next step overwrites their cache slots. Raises ModelError."""

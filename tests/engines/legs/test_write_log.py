@@ -12,7 +12,7 @@ from fleet.engines import execute
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.engines.legs import course as courses
-from fleet.engines.legs.course import Course
+from fleet.engines.legs.course import Course, ModelMemory
 from fleet.engines.legs.write_log import WriteLog
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
@@ -41,14 +41,14 @@ def log(tmp_path: Path) -> WriteLog:
     return found
 
 
-def course_of(folder: Path, log: WriteLog | None) -> tuple[Course, MappedMemory]:
-    base = memory(folder)
-    return Course(SET, DEVICE, base, CASE.calls, refusals=False, written=log, first_seq=100), base
+def course_of(folder: Path, log: WriteLog | None) -> tuple[Course, ModelMemory]:
+    ahead = ModelMemory(memory(folder))
+    return Course(SET, DEVICE, ahead, CASE.calls, refusals=False, written=log, first_seq=100), ahead
 
 
 def test_a_course_of_logged_writes_is_the_models(tmp_path: Path, log: WriteLog, monkeypatch: pytest.MonkeyPatch) -> None:
-    computed, base = course_of(tmp_path / "a", None)
-    logged, other = course_of(tmp_path / "b", log)
+    computed, mine = course_of(tmp_path / "a", None)
+    logged, theirs = course_of(tmp_path / "b", log)
     half = len(CASE.calls) // 2
     states = []
     for course in (computed, logged):
@@ -58,15 +58,16 @@ def test_a_course_of_logged_writes_is_the_models(tmp_path: Path, log: WriteLog, 
             course.to(seq)
             states.append(course.state())
     assert computed.expected == logged.expected
-    for mine, theirs in zip(states[:2], states[2:], strict=True):
-        assert mine.seq == theirs.seq
-        assert all(np.array_equal(mine.inside[k], theirs.inside[k]) for k in mine.inside)
-        assert mine.images.parts.keys() == theirs.images.parts.keys()
-        for key, (numbers, data) in mine.images.parts.items():
-            assert np.array_equal(numbers, theirs.images.parts[key][0])
-            assert np.array_equal(data, theirs.images.parts[key][1])
-    for one in (computed, logged, base, other):
-        one.close()
+    for one, other in zip(states[:2], states[2:], strict=True):
+        assert one.seq == other.seq
+        assert all(np.array_equal(one.inside[k], other.inside[k]) for k in one.inside)
+        assert one.images.parts.keys() == other.images.parts.keys()
+        for key, (numbers, data) in one.images.parts.items():
+            assert np.array_equal(numbers, other.images.parts[key][0])
+            assert np.array_equal(data, other.images.parts[key][1])
+    for ahead in (mine, theirs):
+        ahead.close()
+        ahead.base.close()
 
 
 def test_another_call_is_computed(tmp_path: Path, log: WriteLog) -> None:
@@ -75,13 +76,13 @@ def test_another_call_is_computed(tmp_path: Path, log: WriteLog) -> None:
     assert log.take(100, replace(first, fields={**first.fields, name: first.fields[name] + 1})) is None
     assert log.take(101, CASE.calls[1]) is not None
     assert log.take(101, CASE.calls[1]) is None, "taken"
-    course, base = course_of(tmp_path / "c", log)
+    course, ahead = course_of(tmp_path / "c", log)
     course.to(2)
     assert [c.digest for c in course.expected] == [
         c.digest for c in execute.execute_calls(SET, DEVICE, memory(tmp_path / "d"), CASE.calls[:2], 0)
     ]
-    course.close()
-    base.close()
+    ahead.close()
+    ahead.base.close()
 
 
 def test_there_is_room_for_a_limit(log: WriteLog) -> None:

@@ -11,13 +11,16 @@ _FIELDS = {
     "A": ("cycle", "time", "burst"), "C": ("cycle", "time", "commit", "tag"), "S": ("cycle", "port", "word", "time"),
     "V": ("cycle", "port", "rule", "by"), "E": ("cycle", "by", "operation", "rules broken", "bytes read unwritten"),
 }  # fmt: skip
+_CYCLE = {"R": 2}
+"""Kind -> field of the cycle, where it is not the first."""
 _HEX = frozenset({"value", "space", "address", "byte", "tag", "word"})
 
 
 def seen_in(folder: Path) -> Sequence[str]:
-    """The records that a run left in its folder, in their order."""
+    """The records that a run left in its folder, cycle by cycle, those of a kind in their order: blocks of one edge have none."""
     lines = (folder / "results.txt").read_text(errors="replace").splitlines()
-    return [line for line in lines if line.partition("|")[0] in _SEEN]
+    seen = [line for line in lines if line.partition("|")[0] in _SEEN]
+    return sorted(seen, key=lambda line: (int(line.split("|")[_CYCLE.get(line[0], 1)]), line[0] == "E", line[0]))
 
 
 def first_difference(expected: Sequence[str], got: Sequence[str]) -> tuple[str, str] | None:

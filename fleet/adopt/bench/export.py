@@ -54,7 +54,7 @@ def export_case(
     folder.mkdir(parents=True, exist_ok=True)
     place_data(work.top, folder, copy=True)
     written = {
-        "bench.sv": "\n".join([head, package, *map(plain_module, (*(modules[n] for n in modules if n in used), text))]),
+        "bench.sv": "\n".join([head, "`timescale 1ns/1ps", package, *map(plain_module, (*(modules[n] for n in modules if n in used), text))]),
         "design.f": "".join(f"{line}\n" for line in copy_design(work, folder)),
         "README.md": _README.format(
             test=script.name, top=work.top.name, bench=TOP, version=find_toolchain().verilator_version,

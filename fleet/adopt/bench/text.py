@@ -78,7 +78,8 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         top = self._work.top
         yield f"// The bench of {top.name}. Made from its port map; do not edit."
-        yield "`timescale 1ns/1ps"
+        if self._embedded is None:
+            yield "`timescale 1ns/1ps"  # a design's own must not reach it
         clocks = ", ".join(clock_net(name) for name in self._work.settings.clocks or ("",))
         yield f"module {TOP};" if self._embedded is not None else f"module {TOP} (input bit {clocks});"
         yield "  import fleet_store_pkg::*;"

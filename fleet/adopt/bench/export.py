@@ -49,12 +49,12 @@ def export_case(
     while new := {n for n in names if n in modules} - used:
         used |= new
         names |= {word for n in new for word in re.findall(r"\bfleet_\w+", modules[n])}
-    head = f"// {script.name} of {work.top.name}: prints PASS, or FAIL and why. README.md says how to run it."
+    head = f"// {script.name} of {work.top.name}: prints PASS, or FAIL and why. README.md says how to run it.\n`timescale 1ns/1ps"
     package = _package(package_file, plan, observed, script)
     folder.mkdir(parents=True, exist_ok=True)
     place_data(work.top, folder, copy=True)
     written = {
-        "bench.sv": "\n".join([head, "`timescale 1ns/1ps", package, *map(plain_module, (*(modules[n] for n in modules if n in used), text))]),
+        "bench.sv": "\n".join([head, package, *map(plain_module, (*(modules[n] for n in modules if n in used), text))]),
         "design.f": "".join(f"{line}\n" for line in copy_design(work, folder)),
         "README.md": _README.format(
             test=script.name, top=work.top.name, bench=TOP, version=find_toolchain().verilator_version,

@@ -196,6 +196,7 @@ class BenchRunner:
                 code = process.wait(timeout=seconds)
             except subprocess.TimeoutExpired as error:
                 raise SetupError(f"the simulation took longer than {seconds:.0f} s", where=str(test)) from error
+            took = time.monotonic() - begun
         if code == BROKEN:
             *_, why = _lines(folder / "log.txt")
             design = [line for line in _lines(folder / "design.txt") if not line.startswith("VCD info")]
@@ -208,7 +209,6 @@ class BenchRunner:
                     f"the design reads {name}, which is not there", where=where,
                     hint="name the folder that has it in data_dirs of adopt.toml",
                 )  # fmt: skip
-        took = time.monotonic() - begun
         outcome = judge(self.plan, script, folder, kept, code)
         delays = delays_of(executable.parent)
         outcome = replace(outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays)

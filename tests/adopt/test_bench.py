@@ -20,7 +20,7 @@ from fleet.adopt.bench.library import part_files, parts
 from fleet.adopt.bench.plan import make_plan
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
-from fleet.adopt.bench.text import TOP, bench_text
+from fleet.adopt.bench.text import TOP, bench_text, clock_table
 from fleet.adopt.filelist import read_sources
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.registers import read_registers
@@ -187,6 +187,25 @@ def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, 
         open_workspace(folder)
     assert message in str(caught.value)
     assert str(folder / "adopt.toml") in str(caught.value)
+
+
+def test_clocks_are_inputs_with_first_edge_and_half_period_in_ns(tmp_path: Path) -> None:
+    slow = ("period = 2\nphase = 0\n\n[resets", "period = 6\nphase = 1\n\n[resets")  # of the last clock
+    work = open_workspace(workspace(tmp_path / "w", COPIER, edits=[slow]))
+    first, last = work.settings.clocks
+    lines = clock_table(work).splitlines()
+    assert f"    {{&top.c_{first}, 1, 1}}," in lines
+    assert f"    {{&top.c_{last}, 4, 3}}," in lines
+    text = bench_text(work, make_plan(work))
+    assert "`timescale 1ns/1ps" in text.splitlines()[:2]
+    assert f"(input bit c_{first}, c_{last});" in text
+
+
+def test_nothing_in_a_bench_waits_so_it_needs_no_scheduler_of_events(tmp_path: Path) -> None:
+    text = bench_text(work := open_workspace(workspace(tmp_path / "w", COPIER)), make_plan(work))
+    library = [path.read_text() for path in part_files(()) if path.name != "plain_store.sv"]
+    waits = re.compile(r"#\d|\bwait \(|\bfork\b|(?<!always )(?<!always_ff )@ ?\(")
+    assert [line for line in "\n".join([*library, text]).splitlines() if waits.search(line.partition("//")[0])] == []
 
 
 def test_a_reset_of_two_pulses_is_released_and_asserted_again(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ reference = "clk_i"                    # the clock that cycles are counted in
 W = "256"
 [defines]
 [clocks.clk_i]
-period = 4                             # in units that all clocks share; even
+period = 4                             # in ns; even
 phase = 0                              # when the first edge comes, 0 or more
 [resets.rst_ni]
 cycles = 16                            # of the reference clock
@@ -58,7 +58,7 @@ MANIFEST = "adopt.toml"
 
 @dataclass(frozen=True)
 class Clock:
-    """period, phase: in units that all clocks share."""
+    """period, phase: in ns."""
 
     period: int = 2
     phase: int = 0

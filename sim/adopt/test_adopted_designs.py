@@ -11,6 +11,7 @@ pytest.importorskip("pyslang")
 
 from adopted import COPIER, DOTTER, SCALER, workspace
 
+from fleet.adopt.bench.records import seen_in
 from fleet.adopt.bench.replay import Outcome, replay
 from fleet.adopt.workspace import open_workspace
 from fleet.errors import ExitCode
@@ -188,6 +189,26 @@ def test_done_before_the_last_write_is_found_in_memory(run: Run) -> None:
     found = [o.differences[0] for o in outcomes if o.exit_code is ExitCode.DIFFERS]
     assert found
     assert all("never written" in line for line in found)
+
+
+def test_a_design_that_waits_for_times_of_its_own_leaves_the_same_records_and_the_place_is_said(tmp_path: Path, run: Run) -> None:
+    """With #delays the bench has a scheduler of events, too."""
+    text = (COPIER.parent / "copier.sv").read_text()
+    (tmp_path / "copier.sv").write_text(text.replace("awaddr <= ", "awaddr <= #0.3 "))
+    for path in (COPIER, COPIER.with_suffix(".rdl")):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    folder = workspace(tmp_path / "w", tmp_path / "copier.f", edits=[PAUSES, SLOW])
+    test = folder / "owner.toml"
+    test.write_text(COPY.replace("FAULT", "0"))
+    outcome = replay(open_workspace(folder), test)
+    name, _, line = outcome.delays.partition(":")
+    assert name == "copier.sv"
+    assert "<= #0.3" in (tmp_path / name).read_text().splitlines()[int(line) - 1]
+    without = run(COPIER, COPY, 0)
+    assert without.delays == ""
+    assert seen_in(outcome.folder) == seen_in(without.folder)
+    assert outcome.exit_code is ExitCode.AGREED
+    assert outcome.compared == without.compared
 
 
 def test_a_step_that_does_not_end_is_named(run: Run) -> None:

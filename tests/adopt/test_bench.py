@@ -15,12 +15,12 @@ from adopted import COPIER, DOTTER, SCALER, workspace
 from simulators_here import icarus
 
 from fleet.adopt.bench import replay
-from fleet.adopt.bench.export import ordered_functions, plain_module
-from fleet.adopt.bench.library import PLAIN_STORE, part_files, parts
+from fleet.adopt.bench.export import ordered_functions, plain_module, with_plain_store
+from fleet.adopt.bench.library import part_files, parts
 from fleet.adopt.bench.plan import make_plan
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
-from fleet.adopt.bench.text import TOP, bench_text
+from fleet.adopt.bench.text import TOP, bench_text, clock_table
 from fleet.adopt.filelist import read_sources
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.registers import read_registers
@@ -116,8 +116,7 @@ def test_every_part_has_ports_that_its_protocol_has() -> None:
 @icarus
 def test_every_part_of_an_exported_bench_is_read_by_icarus(tmp_path: Path) -> None:
     _, package, *library = part_files(())
-    store = PLAIN_STORE.read_text().partition("package fleet_store_pkg;\n")[2].replace("endpackage\n", "")
-    text = ordered_functions(package.read_text().replace("  import fleet_store_pkg::*;\n", store))
+    text = ordered_functions(with_plain_store(package.read_text()))
     found = re.findall(r"^module\s+\w+.*?^endmodule\n", "\n".join(p.read_text() for p in library), re.S | re.M)
     (tmp_path / "all.sv").write_text("\n".join([text, *map(plain_module, found)]))
     names = [module.split()[1] for module in found]
@@ -147,6 +146,7 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ),
         ("copier", '[[step]]\nwrite = "m"\naddress = 0\ndata = 1\n', "2: no port m is driven; these are: apb"),
         ("copier", '[[step]]\nwait = "psel"\n', "2: psel is not an output that can be waited for; these are: irq_o, slow_count_o"),
+        ("copier", '[[step]]\nwait = "irq_o"\nvalue = 2\n', "3: 0x2 does not fit into irq_o, whose width is 1"),
         ("copier", '[[step]]\nset = "psel"\nvalue = 1\n', "2: psel is not an input that is tied; these are: scan_en_i, fault_i"),
         ("copier", '[[step]]\nidle = 1\nset = "x"\n', "a step has one of write, read"),
         ("copier", '[[step]]\nsend = "apb"\ndata = [1]\n', "2: apb takes nothing that can be sent"),
@@ -189,11 +189,30 @@ def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, 
     assert str(folder / "adopt.toml") in str(caught.value)
 
 
+def test_clocks_are_inputs_with_first_edge_and_half_period_in_ns(tmp_path: Path) -> None:
+    slow = ("period = 2\nphase = 0\n\n[resets", "period = 6\nphase = 1\n\n[resets")  # of the last clock
+    work = open_workspace(workspace(tmp_path / "w", COPIER, edits=[slow]))
+    first, last = work.settings.clocks
+    lines = clock_table(work).splitlines()
+    assert f"    {{&top.c_{first}, 1, 1}}," in lines
+    assert f"    {{&top.c_{last}, 4, 3}}," in lines
+    text = bench_text(work, make_plan(work))
+    assert "`timescale 1ns/1ps" in text.splitlines()[:2]
+    assert f"(input bit c_{first}, c_{last});" in text
+
+
+def test_nothing_in_a_bench_waits_so_it_needs_no_scheduler_of_events(tmp_path: Path) -> None:
+    text = bench_text(work := open_workspace(workspace(tmp_path / "w", COPIER)), make_plan(work))
+    library = [path.read_text() for path in part_files(()) if path.name != "plain_store.sv"]
+    waits = re.compile(r"#\d|\bwait \(|\bfork\b|(?<!always )(?<!always_ff )@ ?\(")
+    assert [line for line in "\n".join([*library, text]).splitlines() if waits.search(line.partition("//")[0])] == []
+
+
 def test_a_reset_of_two_pulses_is_released_and_asserted_again(tmp_path: Path) -> None:
     work = open_workspace(workspace(tmp_path / "w", COPIER, edits=[("cycles = 16", "cycles = 16\npulses = 2")]))
     text = bench_text(work, make_plan(work))
-    assert "repeat (2) begin repeat (16) @(posedge reference); q_rst_ni <= ~q_rst_ni; end" in text
-    assert "initial begin wait (running); repeat (48) @(posedge reference);" in text
+    assert "if (n_rst_ni < 32 && n_rst_ni % 16 == 15) q_rst_ni <= ~q_rst_ni;" in text
+    assert "if (n_rst_ni >= 48) r_rst_ni <= 0;" in text
     assert "~(r_rst_ni & q_rst_ni)" in text
 
 

@@ -20,7 +20,7 @@ from fleet.adopt.bench.library import part_files
 from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import make_plan
-from fleet.adopt.bench.records import first_difference
+from fleet.adopt.bench.records import first_difference, seen_in
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.simulators import host_simulator, simulator_names
 from fleet.adopt.bench.text import TOP, bench_text, host_text
@@ -293,6 +293,23 @@ def test_an_inout_port_and_a_state_too_large_to_look_at_are_refused(tmp_path: Pa
     assert work.observe is not None
     with pytest.raises(DeviceError, match=r"o\.toml:1: state all makes 2,097,152 bits to look at, more than 1,048,576"):
         link_of(work.top, read_observation(work.observe, work, make_plan(work)))
+
+
+def test_records_of_one_edge_are_the_same_in_any_order(tmp_path: Path) -> None:
+    lines = [
+        "B|0|20", "R|0|7|00ff|20|20", "C|9|30|0|0000000000000003", "C|9|30|1|0000000000000000", "S|9|out|ff|30", "S|9|in|ee|30",
+        "W|9|30|00|00000000000100|07|1", "W|9|30|00|00000000000101|08|1", "C|10|32|0|0000000000000003", "E|12|end|4|0|0",
+    ]  # fmt: skip
+    (tmp_path / "one").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "one" / "results.txt").write_text("\n".join(lines))
+    (tmp_path / "other" / "results.txt").write_text("\n".join([*lines[:2], *reversed(lines[2:8]), *lines[8:]]))
+    assert seen_in(tmp_path / "one") == seen_in(tmp_path / "other")
+    moved = [line.replace("C|10|32|0", "C|10|32|1") for line in lines]
+    (tmp_path / "other" / "results.txt").write_text("\n".join(moved))
+    found = first_difference(seen_in(tmp_path / "one"), seen_in(tmp_path / "other"))
+    assert found is not None
+    assert found[1] == "a commit (cycle 10, time 32, commit 1, tag 0x3)"
 
 
 def test_the_first_record_that_differs_is_told_in_words() -> None:

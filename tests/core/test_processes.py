@@ -183,6 +183,18 @@ def test_exit_codes_and_output_are_the_childs_own() -> None:
         run(["sleep", "600"], timeout=0.05)
 
 
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the system does not tell of a process's end")
+def test_a_limit_of_the_wait_costs_no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asleep(_seconds: float) -> None:
+        raise AssertionError("it sleeps between two looks")
+
+    monkeypatch.setattr(time, "sleep", asleep)
+    with start(["sh", "-c", "sleep 0.2; exit 3"]) as child:
+        assert child.wait(timeout=600) == 3
+    with start(["sleep", "600"]) as child, pytest.raises(subprocess.TimeoutExpired, match=r"after 0\.01 seconds"):
+        child.wait(timeout=0.01)
+
+
 def test_no_supervisor_and_no_pipe_is_left(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     children = Path(f"/proc/self/task/{os.getpid()}/children")

@@ -16,7 +16,8 @@ from fleet.adopt.bench.library import PLAIN_STORE, part_files
 from fleet.adopt.bench.observe import Observation, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript
-from fleet.adopt.bench.text import TOP, Embedded, bench_text
+from fleet.adopt.bench.sequencer import Embedded
+from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.data_files import place_data
 from fleet.adopt.lockstep.account import Claim
@@ -48,7 +49,7 @@ def export_case(
     while new := {n for n in names if n in modules} - used:
         used |= new
         names |= {word for n in new for word in re.findall(r"\bfleet_\w+", modules[n])}
-    head = f"// {script.name} of {work.top.name}: prints PASS, or FAIL and why. README.md says how to run it."
+    head = f"// {script.name} of {work.top.name}: prints PASS, or FAIL and why. README.md says how to run it.\n`timescale 1ns/1ps"
     package = _package(package_file, plan, observed, script)
     folder.mkdir(parents=True, exist_ok=True)
     place_data(work.top, folder, copy=True)
@@ -89,7 +90,7 @@ Another simulator takes the same files, those of `design.f` and then `bench.sv`.
 """
 
 
-_CALLED = re.compile(r"(?<![.\w])(?:read_line|write_line|mark_line|get_line|put_line|take)\b(?=\()")
+_CALLED = re.compile(r"(?<![.\w])(?:read_line|read_word|write_line|mark_line|get_line|put_line|take)\b(?=\()")
 _BEFORE = {"get_line": "b_get_line", "put_line": "b_put_line"}
 
 
@@ -107,22 +108,28 @@ def plain_module(module: str) -> str:
     return re.sub(r"^(module\s+\w+)", r"\1\n  import fleet_bench_pkg::*;\n ", module, count=1, flags=re.M)
 
 
+def with_plain_store(package: str) -> str:
+    """Return the package with its memory in SystemVerilog, and without records of what is written."""
+    store = PLAIN_STORE.read_text(encoding="utf-8").partition("package fleet_store_pkg;\n")[2].replace("endpackage\n", "")
+    head, record, rest = package.replace("  import fleet_store_pkg::*;\n", store).partition("    if (observing && lanes != 0)\n")
+    assert record
+    return head + rest.partition(";\n")[2]
+
+
 def _package(path: Path, plan: BenchPlan, observed: Observation | None, script: ReplayScript) -> str:
     """The package, with its memory, and with what the checks of this file look at: events of each commit, words of each port, which
     writes count.
     """
-    text = path.read_text(encoding="utf-8")
-    store = PLAIN_STORE.read_text(encoding="utf-8").partition("package fleet_store_pkg;\n")[2].replace("endpackage\n", "")
-    first = "  // Bytes of memory into fleet_store_pkg::line"
-    write = "    write_line(space, address, bytes, lanes);\n"
+    text = with_plain_store(path.read_text(encoding="utf-8"))
+    first = "  // Bytes of memory, those of fleet_store_pkg::lanes"
+    write = "    write_line(space, address, bytes);\n"
     response = "automatic void answered(int unsigned burst);\n"
     finding = '    fails++;\n    $display("FAIL: %s: %s (by the %s, cycle %0d)", port, rule, blame, cycle);\n'
     ports = "".join(f"    if (port == {_text(p.name)}) return {n};\n" for n, p in enumerate(plan.ports))
     state = _STATE.replace("@LAST@", str(max(0, len(plan.ports) - 1)))
     for old, new in (
         (first, _CHECKS.replace("@PORTS@", ports) + first),
-        ("  import fleet_store_pkg::*;\n", store),
-        (write, write + "    mark_line(space, address, bytes, lanes, token);\n"),
+        (write, write + "    mark_line(space, address, bytes, token);\n"),
         (response, response + "    take(burst);\n"),
         ("    commits++;\n", "    commits++;\n    if (rule >= 0 && rule < 64) commits_of[rule]++;\n"),
         ("    violations++;\n", "    violations++;\n" + finding),

@@ -12,8 +12,9 @@ from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
 FOLDER = Path(__file__).with_name("sv")
-CPP = (Path(__file__).with_name("store.cpp"), Path(__file__).with_name("script.cpp"))
-"""The memory of a bench, and its script."""
+CPP = tuple(Path(__file__).with_name(name) for name in ("main.cpp", "store.cpp", "script.cpp"))
+"""What drives the clocks of a bench, its memory, and its script."""
+HEADERS = (Path(__file__).with_name("line.h"),)
 PLAIN_STORE = FOLDER / "plain_store.sv"
 """The memory in SystemVerilog alone."""
 FIRST = (

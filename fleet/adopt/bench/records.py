@@ -15,9 +15,18 @@ _HEX = frozenset({"value", "space", "address", "byte", "tag", "word"})
 
 
 def seen_in(folder: Path) -> Sequence[str]:
-    """The records that a run left in its folder, in their order."""
+    """The records that a run left in its folder, in an order that is the same for all simulators: blocks of one edge have none."""
     lines = (folder / "results.txt").read_text(errors="replace").splitlines()
-    return [line for line in lines if line.partition("|")[0] in _SEEN]
+    return sorted((line for line in lines if line.partition("|")[0] in _SEEN), key=_place)
+
+
+def _place(line: str) -> tuple[object, ...]:
+    """By cycle, kind and time, then by what happens at most once at an edge; the end comes last."""
+    kind, *values = line.split("|")
+    fields = dict(zip(_FIELDS[kind], values, strict=False))
+    # A part of a user's own may leave the time of a word out.
+    numbers = (kind == "E", int(fields["cycle"])), kind, int(fields.get("time", 0))
+    return *numbers, *(fields.get(name, "") for name in ("space", "address", "commit", "port", "rule"))
 
 
 def first_difference(expected: Sequence[str], got: Sequence[str]) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fleet.adopt.bench.build import LARGE, build_bench, design_lines, wave_name
+from fleet.adopt.bench.build import LARGE, build_bench, delays_of, design_lines, wave_name
 from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import BenchPlan, make_plan
@@ -79,6 +79,7 @@ class Outcome:
         folder: where results, images and the wave lie; wave: the file; no_wave: why there is no wave, if nobody asked for none.
         simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
         seconds: wall time of the simulation.
+        delays: where the design waits by itself (#delay, wait), which makes the simulation slower; "" if it does not.
         stopped: whether the design ended the simulation (an assertion of its own, $stop, $finish); no comparison goes on behind it.
     """
 
@@ -98,6 +99,7 @@ class Outcome:
     seconds: float = 0.0
     stopped: bool = False
     no_wave: str = ""
+    delays: str = ""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -194,6 +196,7 @@ class BenchRunner:
                 code = process.wait(timeout=seconds)
             except subprocess.TimeoutExpired as error:
                 raise SetupError(f"the simulation took longer than {seconds:.0f} s", where=str(test)) from error
+            took = time.monotonic() - begun
         if code == BROKEN:
             *_, why = _lines(folder / "log.txt")
             design = [line for line in _lines(folder / "design.txt") if not line.startswith("VCD info")]
@@ -206,9 +209,9 @@ class BenchRunner:
                     f"the design reads {name}, which is not there", where=where,
                     hint="name the folder that has it in data_dirs of adopt.toml",
                 )  # fmt: skip
-        took = time.monotonic() - begun
         outcome = judge(self.plan, script, folder, kept, code)
-        outcome = replace(outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave)
+        delays = delays_of(executable.parent)
+        outcome = replace(outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays)
         return (
             outcome
             if self.observed is None or outcome.stopped

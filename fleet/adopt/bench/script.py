@@ -214,6 +214,9 @@ class _Reader:
             t.only("wait", "value", "mask", "limit")
             number = self._number(t, "wait", self._plan.watched, "an output that can be waited for")
             value = t.integer("value", 0) if "value" in t else 1
+            bits = next(x.width * x.count for x in self._work.top.leaves() if x.path == t.text("wait"))
+            if value >> bits:
+                raise t.wrong("value", f"{value:#x} does not fit into {t.text('wait')}, whose width is {bits}")
             yield ScriptOperation(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value)
         elif kind == "send":
             t.only("send", "data", "limit")

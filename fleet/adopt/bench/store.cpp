@@ -6,11 +6,13 @@
 #include <memory>
 #include <unordered_map>
 
+#include "line.h"
 #include "svdpi.h"
 
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr uint64_t kAddresses = (1ull << 56) - 1;  // they have 56 bits
 constexpr uint8_t kRubbish = 0xda;  // what a read does not carry
 
 struct Page {
@@ -41,14 +43,15 @@ class Store {
         uint64_t key;
         Page* page;
     };
-    /// Addresses have 56 bits.
-    static uint64_t key_of(uint8_t space, uint64_t address) { return uint64_t{space} << 52 | (address & ((1ull << 56) - 1)) / kPage; }
+    static uint64_t key_of(uint8_t space, uint64_t address) { return uint64_t{space} << 52 | (address & kAddresses) / kPage; }
 
     std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
     Recent recent_[kRecent] = {};
 };
 
 Store g_store;
+
+uint64_t g_words[16];  // what was read last
 
 constexpr unsigned kWord = 32;  // bytes whose lanes lie in one word of a vector
 
@@ -70,8 +73,8 @@ void write(uint8_t space, uint64_t address, uint8_t value) {
 
 extern "C" {
 
-unsigned fleet_store_read(unsigned char space, unsigned long long address, unsigned bytes, const svBitVecVal* lanes, svBitVecVal* data) {
-    auto* const out = reinterpret_cast<uint8_t*>(data);
+unsigned fleet_store_read(unsigned char space, unsigned long long address, unsigned bytes, const svBitVecVal* lanes) {
+    auto* const out = reinterpret_cast<uint8_t*>(g_words);
     unsigned unwritten = 0, count = 0;
     for (unsigned at = 0; at < bytes; at += count) {
         const uint64_t place = (address + at) % kPage;
@@ -92,6 +95,8 @@ unsigned fleet_store_read(unsigned char space, unsigned long long address, unsig
     return unwritten;
 }
 
+unsigned long long fleet_store_word(int number) { return g_words[number]; }
+
 void fleet_store_write(unsigned char space, unsigned long long address, unsigned bytes, const svBitVecVal* lanes, const svBitVecVal* data) {
     const auto* const in = reinterpret_cast<const uint8_t*>(data);
     unsigned count = 0;
@@ -109,6 +114,20 @@ void fleet_store_write(unsigned char space, unsigned long long address, unsigned
             if ((wanted >> i & 1) != 0) write(space, address + at + i, in[at + i]);
         }
     }
+}
+
+const char* fleet_store_written(
+    unsigned long long cycle, unsigned long long time, unsigned char space, unsigned long long address, unsigned bytes,
+    const svBitVecVal* lanes, const svBitVecVal* data, unsigned burst) {
+    static Lines lines;
+    lines.clear();
+    const auto* const in = reinterpret_cast<const uint8_t*>(data);
+    for (unsigned i = 0; i < bytes; ++i) {
+        if ((lanes[i / kWord] >> i % kWord & 1) == 0) continue;
+        lines.begin('W').decimal(cycle).decimal(time).hexadecimal(space, 2);
+        lines.hexadecimal((address + i) & kAddresses, 14).hexadecimal(in[i], 2).decimal(burst);
+    }
+    return lines.text();
 }
 
 void fleet_store_load(const char* file, unsigned char space, unsigned long long address) {

@@ -7,35 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal
 from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
+from fleet.adopt.bench.sequencer import Embedded, sequencer_text
 from fleet.adopt.names import tokens
 from fleet.adopt.ports import PortLeaf, Top, TopPort
-from fleet.adopt.workspace import AdoptWorkspace
+from fleet.adopt.workspace import AdoptWorkspace, Clock, Reset
 from fleet.engines.linked.link import BenchLink
 
 TOP = "fleet_adopt_bench"
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """A test that is written into the bench, in place of its files: items of `case` statements, and lines.
-
-    ops: operation -> its fields; loads: image -> puts; answers: operation -> checks; dumps: check of memory -> checks; end:
-    statements when the test is over; claim: declarations of the check of a model.
-    """
-
-    ops: tuple[str, ...]
-    loads: tuple[str, ...]
-    answers: tuple[str, ...]
-    dumps: tuple[str, ...]
-    end: tuple[str, ...]
-    claim: tuple[str, ...]
 
 
 def bench_text(
@@ -44,10 +28,25 @@ def bench_text(
 ) -> str:  # fmt: skip
     """The module.
 
-    observed: what the bench records beside the ports; embedded: the test that it runs, None: one of files; link: to a program that
-    has the design, None: the bench has it.
+    observed: what the bench records beside the ports; embedded: the test that it runs, None: one of files, and clocks that are
+    driven from outside (`clock_table`); link: to a program that has the design, None: the bench has it.
     """
     return "\n".join(_Writer(work, plan, observed, embedded, link).lines()) + "\n"
+
+
+def clock_table(work: AdoptWorkspace) -> str:
+    """The clocks of the bench, in C++, for what drives them."""
+    clocks = work.settings.clocks or {"": Clock()}
+    rows = "".join(f"    {{&top.{clock_net(name)}, {c.phase + c.period // 2}, {c.period // 2}}},\n" for name, c in clocks.items())
+    return _CLOCK_TABLE.replace("@ROWS@", rows)
+
+
+_CLOCK_TABLE = """// The clocks of the bench, made from adopt.toml: the input, the time of its first edge and half a period in ns.
+inline std::vector<Clock> clocks_of(Vtop& top) {
+  return {
+@ROWS@  };
+}
+"""
 
 
 def host_text(work: AdoptWorkspace, plan: BenchPlan, link: BenchLink) -> str:
@@ -79,7 +78,10 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         top = self._work.top
         yield f"// The bench of {top.name}. Made from its port map; do not edit."
-        yield f"module {TOP};"
+        if self._embedded is None:
+            yield "`timescale 1ns/1ps"  # a design's own must not reach it
+        clocks = ", ".join(clock_net(name) for name in self._work.settings.clocks or ("",))
+        yield f"module {TOP};" if self._embedded is not None else f"module {TOP} (input bit {clocks});"
         yield "  import fleet_store_pkg::*;"
         yield "  import fleet_bench_pkg::*;"
         yield f"  localparam int OPW = {self._plan.op_bits};"
@@ -87,7 +89,7 @@ class _Writer:
         yield "  logic [DRIVEN-1:0] go = '0;"
         yield "  wire [DRIVEN-1:0] done, fin;"
         yield "  logic [OPW-1:0] op = '0;"
-        yield "  wire [OPW-1:0] result [DRIVEN];"
+        yield from (f"  wire [OPW-1:0] result{n};" for n in range(len(self._plan.driven)))
         yield "  longint taken [DRIVEN];  // when the design took an operation last: of AXI before its response"
         yield "  int unsigned reads = 0;  // operations of the script that have read"
         yield from self._clocks()
@@ -98,7 +100,7 @@ class _Writer:
         for n, instance in enumerate(self._plan.instances):
             yield from self._instance(n, instance)
         fetch = f"fleet_link_look(64'($time), {self._link.bits_state});" if self._link is not None else ""
-        yield from observer_lines(self._plan, self._observed, self._value, self._clock, self._element, fetch)
+        yield from observer_lines(self._plan, self._observed, self._value, clock_net, self._element, fetch)
         yield from self._script()
         yield "endmodule"
 
@@ -117,39 +119,36 @@ class _Writer:
 
     def _clocks(self) -> Iterator[str]:
         settings = self._work.settings
-        if not settings.clocks:
-            yield "  logic c_none = 0; always #1 c_none = ~c_none;"
-        for name, clock in settings.clocks.items():
-            net, wait = self._clock(name), f"#{clock.phase} " if clock.phase else ""
-            yield f"  logic {net} = 0; initial begin {wait}forever #{clock.period // 2} {net} = ~{net}; end"
-        yield f"  wire reference = {self._clock(settings.reference)};"
+        if self._embedded is not None:
+            for name, clock in (settings.clocks or {"": Clock()}).items():
+                net, wait = clock_net(name), f"#{clock.phase} " if clock.phase else ""
+                yield f"  logic {net} = 0; initial begin {wait}forever #{clock.period // 2} {net} = ~{net}; end"
+        yield f"  wire reference = {clock_net(settings.reference)};"
         yield "  logic running = 0;"
         yield "  always @(posedge reference) cycle <= cycle + 1;"
-        names: list[str] = []
         for name, reset in settings.resets.items():
-            names.append(f"r_{_plain(name)}")
-            # Alone, a simulator's `always @(*)` of a reset waits for a change of it.
-            begun = (" = 1", "") if self._embedded is None else ("", f" #0 r_{_plain(name)} = 1;")
-            before = 2 * (reset.pulses - 1)  # registers behind a clock gate or a synchroniser need an edge of the reset
-            if before:
-                yield (
-                    f"  logic q_{_plain(name)} = 1; initial begin settling++; wait (running); repeat ({before}) begin repeat "
-                    f"({reset.cycles}) @(posedge reference); q_{_plain(name)} <= ~q_{_plain(name)}; end "
-                    f"repeat (4) @(posedge reference); settling--; end"
-                )
-            cycles, edge = reset.cycles * (before + 1), self._clock(reset.clock)
-            yield (
-                f"  logic r_{_plain(name)}{begun[0]}; initial begin{begun[1]} wait (running); "
-                f"repeat ({cycles}) @(posedge reference); "
-                f"@(posedge {edge}) r_{_plain(name)} <= 0; end"
-            )
-        if not names:
-            names = ["r_none"]
-            yield "  logic r_none = 1; initial begin wait (running); repeat (4) @(posedge reference); r_none <= 0; end"
+            yield from self._reset(_plain(name), reset)
+        if not settings.resets:
+            yield from self._reset("none", Reset(settings.reference, cycles=3))
+        names = [f"r_{_plain(name)}" for name in settings.resets] or ["r_none"]
         yield f"  wire rst = {' | '.join(names)};"
 
-    def _clock(self, name: str) -> str:
-        return f"c_{_plain(name)}" if name else "c_none"
+    def _reset(self, name: str, reset: Reset) -> Iterator[str]:
+        """A reset that is asserted for so many cycles; behind its pulses, if it has more than one."""
+        # Alone, a simulator's `always @(*)` of a reset waits for a change of it.
+        yield f"  logic r_{name}{' = 1;' if self._embedded is None else f'; initial #0 r_{name} = 1;'}"
+        before = 2 * (reset.pulses - 1)  # registers behind a clock gate or a synchroniser need an edge of the reset
+        each = reset.cycles
+        cycles, settled = each * (before + 1), each * before + 4
+        yield f"  int unsigned n_{name} = 0;  // edges since the test runs"
+        yield f"  always @(posedge reference) if (running && n_{name} != {max(cycles, settled)}) n_{name} <= n_{name} + 1;"
+        yield f"  always @(posedge {clock_net(reset.clock)}) if (n_{name} >= {cycles}) r_{name} <= 0;"
+        if before:
+            yield f"  logic q_{name} = 1; initial settling++;"
+            yield f"  always @(posedge reference) if (running && n_{name} < {settled}) begin"
+            yield f"    if (n_{name} < {each * before} && n_{name} % {each} == {each - 1}) q_{name} <= ~q_{name};"
+            yield f"    if (n_{name} == {settled - 1}) settling--;"
+            yield "  end"
 
     # The design and its ports as vectors.
 
@@ -243,7 +242,7 @@ class _Writer:
     def _instance(self, n: int, i: ProtocolInstance) -> Iterator[str]:
         port, part = i.port, i.part
         number = next(k for k, p in enumerate(self._plan.ports) if p is port)
-        clock = self._clock(port.settings.clock)
+        clock = clock_net(port.settings.clock)
         mine = port.group.role == "manager"
         texts = {
             "PORT": f'"{port.name}"', "OPW": "OPW", "LATENCY": str(port.settings.latency), "PAUSE": str(port.settings.pause),
@@ -266,7 +265,7 @@ class _Writer:
                 "go": f"go[{i.index}] && !fin[{i.index}]",
                 "op": "op",
                 "done": f"done[{i.index}]",
-                "result": f"result[{i.index}]",
+                "result": f"result{i.index}",
                 "taken": f"taken{i.index}",
             }
         for name in sorted(part.inputs - wires.keys()):
@@ -280,12 +279,9 @@ class _Writer:
             if not part.is_driven:
                 yield f"  assign done[{i.index}] = 0;"
             if "result" not in part.outputs:
-                yield f"  assign result[{i.index}] = '0;"
-            yield f"  longint edge{i.index} = 0;  // before this one, at which an operation that is taken was"
-            yield (
-                f"  always @(posedge {clock}) begin if (taken{i.index}) taken[{i.index}] = edge{i.index}; "
-                f"edge{i.index} = $time; end"
-            )
+                yield f"  assign result{i.index} = '0;"
+            before = self._work.settings.clocks.get(port.settings.clock, Clock()).period  # an operation is taken at the edge before
+            yield f"  always @(posedge {clock}) if (taken{i.index}) taken[{i.index}] = $time - {before};"
             yield (
                 f"  logic fin{i.index} = 0; always @(posedge {clock}) fin{i.index} <= !rst && (fin{i.index} ? go[{i.index}] "
                 f": done[{i.index}]); assign fin[{i.index}] = fin{i.index};"
@@ -308,157 +304,16 @@ class _Writer:
     # The script.
 
     def _script(self) -> Iterator[str]:
-        watched = self._plan.watched
-        yield "  function automatic bit [1023:0] watch(int k);"
-        yield "    case (k)"
-        for path, n in watched.items():
-            yield f"      {n}: return 1024'({'~' if path in self._low else ''}{self._net[path]});"
-        yield "      default: return '0;"
-        yield "    endcase"
-        yield "  endfunction"
+        widths = {leaf.path: leaf.width * leaf.count for leaf in self._leaves}
+        watched = [(f"{'~' if p in self._low else ''}{self._net[p]}", min(1024, widths[p])) for p in self._plan.watched]
         if not self._plan.driven:
-            yield "  assign done = '0; assign fin = '0; assign result[0] = '0;"
-        cases = "".join(f"        {n}: t{n} <= $bits(t{n})'(b);\n" for n in self._plan.ties.values())
-        text = _SCRIPT.replace("@LOAD@", _LOAD).replace("@DUMP@", _DUMP)
-        text = text.replace("@TIES@", cases or "        0: ;\n").replace("@TOP@", TOP).replace("@IMPORT@", _IMPORT)
-        if self._embedded is not None:
-            text = _with_test(text, self._embedded)
-        yield text
+            yield "  assign done = '0; assign fin = '0;"
+        yield sequencer_text(TOP, tuple(self._plan.ties.values()), watched, len(self._plan.driven), self._embedded)
 
 
-_READ_LINE = "more = fleet_script_next(OPW, code, k, a, b, c, limit) != 0;"
-_LOAD = '        9: fleet_store_load($sformatf("image%0d.bin", k), 8\'(b), a);\n'
-_DUMP = "        10: fleet_store_dump($sformatf(\"dump%0d.txt\", k), 8'(b), a, 64'(c));\n"
-_IMPORT = """  // Reads the next line of script.txt. Returns 0 at its end.
-  import "DPI-C" function int unsigned fleet_script_next(
-    input int bits, output int code, output int k, output bit [63:0] a, output bit [OPW-1:0] b, output bit [OPW-1:0] c,
-    output bit [63:0] limit);
-"""
-_SCRIPT = """
-@IMPORT@  int code, at = 0, k;
-  bit more;
-  bit [63:0] a, limit, last, position, told;
-  bit [OPW-1:0] b, c;
-  string file;
-  bit over = 0, again, ended = 0;
-  task automatic finish(string what);
-    $fdisplay(results, "E|%0d|%s|%0d|%0d|%0d", cycle, what, at, violations, unwritten);
-    $fclose(results);
-    ended = 1;
-    $finish;
-  endtask
-  task automatic answer(logic [OPW-1:0] value);
-    told = code == 1 || code == 2 || code == 3 || code == 5 ? taken[k] : $time;
-    if (value[OPW-1:64] == 0) $fdisplay(results, "R|%0d|%0d|%0h|%0d|%0d", at, cycle, value[63:0], $time, told);
-    else $fdisplay(results, "R|%0d|%0d|%0h|%0d|%0d", at, cycle, value, $time, told);
-    reads++;
-  endtask
-  // One operation of a part; it has not ended when the limit is over.
-  task automatic drive(int unsigned n, logic [OPW-1:0] what);
-    op <= what;
-    go[n] <= 1;
-    last = cycle + limit;
-    while (!fin[n] && cycle < last) @(posedge reference);
-    over = !fin[n];
-    go[n] <= 0;
-    if (!over) while (fin[n]) @(posedge reference);
-  endtask
-  initial begin
-    results = $fopen("results.txt", "w");
-    if ($test$plusargs("wave")) begin
-      if ($value$plusargs("wave=%s", file)) $dumpfile(file);
-      $dumpvars(0, @TOP@);
-    end
-    while (!ended) begin
-      more = fleet_script_next(OPW, code, k, a, b, c, limit) != 0;
-      if (!more) finish("script");
-      else begin
-      $fdisplay(results, "B|%0d|%0d", at, $time);
-      case (code)
-        0: finish("end");
-        1: begin drive(k, (OPW'(1) << 1088) | (OPW'(a) << 1024) | b); answer(OPW'(result[k][1024]) << 1024); end
-        2: begin drive(k, OPW'(a) << 1024); answer(OPW\'(result[k])); end
-        3: begin
-          last = cycle + limit;
-          again = 1;
-          position = last;
-          while (again) begin
-            limit = position > cycle ? position - cycle : 0;
-            drive(k, OPW'(a) << 1024);
-            again = !over && (result[k] & b) != c && cycle < position;
-          end
-          over = over || (result[k] & b) != c;
-          answer(OPW\'(result[k]));
-        end
-        4: begin
-          last = cycle + limit;
-          while ((watch(k) & 1024'(b)) != 1024'(c) && cycle < last) @(posedge reference);
-          over = (watch(k) & 1024'(b)) != 1024'(c);
-          answer(OPW\'(watch(k)));
-        end
-        5: begin drive(k, (OPW'(c[0]) << (OPW - 1)) | b); answer('0); end
-        6: begin
-          last = cycle + limit;
-          while (result[k][31:0] < a[31:0] && cycle < last) @(posedge reference);
-          over = result[k][31:0] < a[31:0];
-          answer(OPW\'(result[k]));
-        end
-        7: begin case (k)
-@TIES@          default: ;
-          endcase
-          @(posedge reference); answer('0);
-        end
-        8: begin repeat (a[31:0]) @(posedge reference); answer('0); end
-@LOAD@@DUMP@        11: begin
-          observing = $test$plusargs("observe") != 0;
-          running = 1; @(posedge reference); while (rst) @(posedge reference); repeat (2) @(posedge reference);
-          snapshot();
-        end
-        12: begin
-          last = cycle + limit;
-          if (RESTS) while (rests <= REST && cycle < last) @(posedge reference);
-          else repeat (REST) @(posedge reference);
-          over = RESTS && rests <= REST;
-          snapshot();
-        end
-        default: finish("script");
-      endcase
-      end
-      if (over && !ended) finish("limit");
-      at++;
-    end
-  end
-  longint unsigned most = 64'd1000000000;
-  initial if (!$value$plusargs("limit=%d", most)) most = 64'd1000000000;
-  always @(posedge reference) if (cycle > most && !ended) finish("limit");"""
-
-
-def _with_test(text: str, test: Embedded) -> str:
-    """The script's text with a test in it."""
-
-    def case(what: str, items: tuple[str, ...]) -> str:
-        return "\n".join([f"case ({what})", *items, "default: ;", "endcase"])
-
-    answer = "  task automatic answer(logic [OPW-1:0] value);\n"
-    ended = [
-        *test.end, 'if (what != "end") fail(what);', '$display("%s", fails == 0 ? "PASS" : "FAIL");',
-        'if (fails != 0) $fatal(1, "it fails");', "$finish;",
-    ]  # fmt: skip
-    begin = "  initial begin\n    results"
-    for old, new in (
-        (_IMPORT, ""),
-        (_READ_LINE, f"more = 1;\n{case('at', test.ops)}"),
-        (answer, f"{answer}{case('at', test.answers)}\n"),
-        (_LOAD, f"        9: {case('k', test.loads)}\n"),
-        (_DUMP, f"        10: {case('k', test.dumps)}\n"),
-        ('observing = $test$plusargs("observe") != 0;', "observing = 1;"),
-        ("    $fclose(results);\n", ""),
-        ("    ended = 1;\n    $finish;\n", "\n".join(["    ended = 1;", *ended, ""])),
-        (begin, "\n".join(["  bit claimed = 0;", "  logic [2047:0] bytes_;", *test.claim, begin])),
-    ):
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
+def clock_net(name: str) -> str:
+    """Return the net of a clock in the bench; "": where a design has none."""
+    return f"c_{_plain(name)}" if name else "c_none"
 
 
 def _plain(name: str) -> str:

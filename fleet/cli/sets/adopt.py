@@ -221,6 +221,8 @@ def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> It
         yield f"x: {u.path}: {bits} without a value after the reset, between cycles {u.first} and {u.last}"
     if outcome.unwritten:
         yield f"{outcome.unwritten} bytes were read that nobody had written; they read as 0"
+    if outcome.delays:
+        yield f"{outcome.delays} waits by itself (#delay, wait), so the simulation has a scheduler of events and is slower"
     if wave := outcome.wave or outcome.no_wave:
         yield f"wave: {wave}"
     monitors = f"{outcome.monitors} monitors quiet" if not outcome.violations else f"{len(outcome.violations)} rules broken"

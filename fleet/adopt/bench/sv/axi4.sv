@@ -38,93 +38,113 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
   output logic rlast,
   output logic [W_ARID-1:0] rid
 );
-  localparam int BYTES = W_RDATA / 8;
-  localparam int READS = FIXED != 0 ? 64 : 8, WRITES = FIXED != 0 ? 16 : 8, BEATS = 16, ANSWERS = 64;
-  typedef struct packed { bit [63:0] address; bit [8:0] beats; bit [2:0] size; bit [1:0] burst; bit [31:0] id; bit [63:0] due; } burst_t;
-  typedef struct packed { bit [W_RDATA-1:0] data; bit [W_WSTRB-1:0] strobe; } beat_t;
-  typedef struct packed { bit [31:0] id; bit [31:0] number; bit [63:0] due; } answer_t;
-  bit [$bits(burst_t)-1:0] writes [$], reads [$];
-  bit [$bits(beat_t)-1:0] beats [$];
-  bit [$bits(answer_t)-1:0] done [$];
-  beat_t beat;                                 // of the data that are written
-  burst_t reading;                             // whose beats are sent
-  int unsigned number = 0, answers;            // of the burst that is written, of the response
+  localparam int BYTES = W_RDATA / 8, WORDS = (BYTES + 7) / 8;
+  localparam int READS = FIXED != 0 ? 64 : 8, WRITES = FIXED != 0 ? 16 : 8, BEATS = 16, ANSWERS = 64, KEPT = 2 * ANSWERS;
+  typedef struct packed { bit [8:0] beats; bit [2:0] size; bit [1:0] burst; bit [31:0] id; } form_t;
+  // Rings, oldest first: bursts whose data come, bursts that are read, data before their address, responses. No queues and no wide
+  // variables of functions: Verilator makes and clears these in every cycle.
+  bit [63:0] write_address [0:WRITES-1], read_address [0:READS-1], read_due [0:READS-1], answer_due [0:KEPT-1];
+  bit [$bits(form_t)-1:0] write_form [0:WRITES-1], read_form [0:READS-1];
+  bit [W_RDATA-1:0] beat_data [0:BEATS-1];
+  bit [W_WSTRB-1:0] beat_strobe [0:BEATS-1];
+  bit [31:0] answer_id [0:KEPT-1];
+  int unsigned answer_burst [0:KEPT-1];
+  int unsigned writes, first_write, reads, first_read, beats, first_beat, answers, first_answer;
+  form_t form, reading;                        // of the burst that is written, whose beats are sent
+  bit [63:0] reading_address;
+  bit [BYTES-1:0] carried, written;            // bytes of the port that belong to a beat, that are written
+  bit [WORDS*64-1:0] found;
+  int unsigned number = 0, responded;          // of the burst that is written, of the response
   int unsigned wbeat = 0, rbeat = 0;           // beats that are written and sent of a burst
   longint unsigned now;
   initial now = 64'(fleet_bench_pkg::seed_of($sformatf("%m")));
 
   // Address of a beat; a wrapping burst stays in its aligned block.
-  function automatic bit [63:0] address_of(burst_t b, int unsigned beat);
+  function automatic bit [63:0] address_of(bit [63:0] address, bit [8:0] count, bit [2:0] log2, bit [1:0] burst, int unsigned beat);
     bit [63:0] size, block;
-    size = 64'd1 << b.size;
-    block = size * 64'(b.beats);
-    if (b.burst == 0 || beat == 0) return b.address;
-    if (b.burst == 2) return b.address / block * block + (b.address % block + size * 64'(beat)) % block;
-    return (b.address >> b.size << b.size) + (64'(beat) << b.size);
+    size = 64'd1 << log2;
+    block = size * 64'(count);
+    if (burst == 0 || beat == 0) return address;
+    if (burst == 2) return address / block * block + (address % block + size * 64'(beat)) % block;
+    return (address >> log2 << log2) + (64'(beat) << log2);
   endfunction
 
-  // The bytes of the port that belong to a beat.
-  function automatic bit [BYTES-1:0] lanes_of(bit [63:0] address, bit [2:0] size);
-    bit [63:0] first, end_;
-    bit [BYTES:0] below_end, below_first;
-    first = address % 64'(BYTES);
-    end_ = (address >> size << size) % 64'(BYTES) + (64'd1 << size);
-    below_end = ((BYTES+1)'(1) << end_) - 1;
-    below_first = ((BYTES+1)'(1) << first) - 1;
-    return BYTES'(below_end & ~below_first);
+  // The bytes of the port that belong to a beat into `carried`.
+  function automatic void carry(bit [63:0] address, bit [2:0] size);
+    int unsigned first, count;
+    first = 32'(address % 64'(BYTES));
+    count = (32'd1 << size) - (first & ((32'd1 << size) - 1));
+    carried = ((BYTES'(1) << count) - 1) << first;
   endfunction
 
-  // Writes `line` into memory as a beat of the oldest burst.
-  function automatic void write_beat(bit [W_WSTRB-1:0] strobe);
-    burst_t burst;
+  // Writes fleet_store_pkg::line into memory as a beat of the oldest burst, and `written`, its strobes.
+  function automatic void write_beat();
     bit [63:0] address;
-    bit [BYTES-1:0] carried, lanes;
-    burst = writes[0];
-    address = address_of(burst, wbeat);
-    carried = lanes_of(address, burst.size);
-    lanes = W_WSTRB == BYTES ? BYTES'(strobe) : strobe[0] ? carried : '0;
+    form = write_form[first_write];
+    address = address_of(write_address[first_write], form.beats, form.size, form.burst, wbeat);
+    carry(address, form.size);
     if (wbeat == 0) begin fleet_bench_pkg::tokens = fleet_bench_pkg::tokens + 1; number = fleet_bench_pkg::tokens; end
+    if (W_WSTRB != BYTES) written = written[0] ? carried : '0;
     fleet_bench_pkg::token = number;
-    fleet_bench_pkg::put_line(8'(SPACE), 56'(address / BYTES * BYTES), BYTES, 128'(lanes));
+    fleet_store_pkg::lanes = 128'(written);
+    fleet_bench_pkg::put_line(8'(SPACE), 56'(address / BYTES * BYTES), BYTES);
     fleet_bench_pkg::token = 0;
-    if ((lanes & ~carried) != 0) fleet_bench_pkg::violation(PORT, "wstrb outside of the bytes of the beat", MANAGER);
+    if ((written & ~carried) != 0) fleet_bench_pkg::violation(PORT, "wstrb outside of the bytes of the beat", MANAGER);
     wbeat = wbeat + 1;
-    if (wbeat == 32'(burst.beats)) begin
-      done.push_back({burst.id, number, now + 64'(FIXED != 0 ? FIXED - 1 : 0)});
-      writes.delete(0);
+    if (wbeat == 32'(form.beats)) begin
+      answer_id[(first_answer + answers) % KEPT] = form.id;
+      answer_burst[(first_answer + answers) % KEPT] = number;
+      answer_due[(first_answer + answers) % KEPT] = now + 64'(FIXED != 0 ? FIXED - 1 : 0);
+      answers = answers + 1;
+      first_write = (first_write + 1) % WRITES;
+      writes = writes - 1;
       wbeat = 0;
     end
   endfunction
 
-  // The next beat of `reading` into `line`; bytes that it does not carry may be anything.
+  // The next beat of `reading` into `found`; bytes that it does not carry may be anything.
   function automatic void read_beat();
     bit [63:0] address;
-    address = address_of(reading, rbeat);
-    fleet_bench_pkg::get_line(8'(SPACE), 56'(address / BYTES * BYTES), BYTES, 128'(lanes_of(address, reading.size)));
+    address = address_of(reading_address, reading.beats, reading.size, reading.burst, rbeat);
+    carry(address, reading.size);
+    fleet_store_pkg::lanes = 128'(carried);
+    fleet_bench_pkg::get_line(8'(SPACE), 56'(address / BYTES * BYTES), BYTES);
+    for (int n = 0; n < WORDS; n++) found[n*64 +: 64] = fleet_store_pkg::read_word(n);
   endfunction
 
-  // Responses to reads of different IDs may pass each other: the place of the burst that is answered next, or -1.
+  // Responses to reads of different IDs may pass each other: which of the bursts, the oldest being 0, is answered next, or -1.
   function automatic int next_read();
-    burst_t oldest, other, one;
+    form_t other, one;
     bit late, first;
-    if (reads.size() == 0) return -1;
-    oldest = reads[0];
-    late = now < oldest.due;
+    if (reads == 0) return -1;
+    late = now < read_due[first_read];
     if (PAUSE == 0) return late ? -1 : 0;
     if (!late && !fleet_bench_pkg::drawn(2, now)) return 0;
-    for (int k = 1; k < reads.size(); k++) begin
-      other = reads[k];
-      first = now >= other.due;
+    for (int k = 1; k < 32'(reads); k++) begin
+      other = read_form[(first_read + k) % READS];
+      first = now >= read_due[(first_read + k) % READS];
       for (int j = 0; j < k; j++) begin
-        one = reads[j];
+        one = read_form[(first_read + j) % READS];
         if (one.id == other.id) first = 0;
       end
       if (first) return k;
     end
     return late ? -1 : 0;
   endfunction
+  // Takes it out of its ring; those before it stay in their order.
+  function automatic void begin_read(int chosen);
+    reading = read_form[(first_read + chosen) % READS];
+    reading_address = read_address[(first_read + chosen) % READS];
+    for (int k = chosen; k > 0; k--) begin
+      read_form[(first_read + k) % READS] = read_form[(first_read + k - 1) % READS];
+      read_address[(first_read + k) % READS] = read_address[(first_read + k - 1) % READS];
+      read_due[(first_read + k) % READS] = read_due[(first_read + k - 1) % READS];
+    end
+    first_read = (first_read + 1) % READS;
+    reads = reads - 1;
+  endfunction
   // With refusals one read of three takes longer, so that younger ones are there before it even where nothing else keeps them waiting.
-  function automatic bit [63:0] read_due();
+  function automatic bit [63:0] due_of_read();
     if (FIXED != 0) return now + 64'(FIXED) - 1;
     return now + 64'(LATENCY) + (PAUSE != 0 && fleet_bench_pkg::drawn(3, now) ? 8 + 64'(LATENCY) : 0);
   endfunction
@@ -132,66 +152,78 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
   initial begin awready = 0; wready = 0; arready = 0; bvalid = 0; rvalid = 0; end
   assign bresp = 0;
   assign rresp = 0;
-  wire pause = fleet_bench_pkg::refuses(PAUSE, now);
-  // An idle port has no edges: its outputs stay.
-  bit busy = 1, open = 1;
-  always_latch
-    if (!clk) open = PAUSE != 0 || rst || awvalid || wvalid || arvalid || bvalid || rvalid || !awready || !arready || busy;
-  wire step_clk = clk && open;
-  always @(posedge step_clk) begin : step
-    answer_t answer;
-    int chosen;
-    bit offered;
-    now <= now + 1;
-    if (rst) begin
-      writes.delete(); reads.delete(); beats.delete(); done.delete();
-      bvalid <= 0; rvalid <= 0; wbeat = 0; rbeat = 0; number = 0;
-    end else begin
-      if (awvalid && awready) writes.push_back({64'(awaddr), 9'(awlen) + 9'd1, awsize, awburst, 32'(awid), now});
-      if (arvalid && arready) reads.push_back({64'(araddr), 9'(arlen) + 9'd1, arsize, arburst, 32'(arid), read_due()});
-      offered = wvalid && wready;
-      while (writes.size() > 0 && (beats.size() > 0 || offered)) begin
-        if (beats.size() > 0) begin beat = beats[0]; beats.delete(0); end
-        else begin beat = {wdata, wstrb}; offered = 0; end
-        fleet_store_pkg::line = 1024'(beat.data);
-        write_beat(beat.strobe);
-      end
-      if (offered) beats.push_back({wdata, wstrb});
-      if (bvalid && bready) fleet_bench_pkg::answered(answers);
-      if (!bvalid || bready) begin
-        bvalid <= 0;
-        if (done.size() > 0) begin
-          answer = done[0];
-          if (now >= answer.due) begin
+  bit busy = 1, pause, offered;
+  int chosen;
+  // An idle port keeps its outputs and its time.
+  always @(posedge clk)
+    if (PAUSE != 0 || rst || awvalid || wvalid || arvalid || bvalid || rvalid || !awready || !arready || busy) begin
+      pause = fleet_bench_pkg::refuses(PAUSE, now);
+      if (rst) begin
+        writes = 0; reads = 0; beats = 0; answers = 0;
+        bvalid <= 0; rvalid <= 0; wbeat = 0; rbeat = 0; number = 0;
+      end else begin
+        if (awvalid && awready) begin
+          write_address[(first_write + writes) % WRITES] = 64'(awaddr);
+          write_form[(first_write + writes) % WRITES] = {9'(awlen) + 9'd1, awsize, awburst, 32'(awid)};
+          writes = writes + 1;
+        end
+        if (arvalid && arready) begin
+          read_address[(first_read + reads) % READS] = 64'(araddr);
+          read_form[(first_read + reads) % READS] = {9'(arlen) + 9'd1, arsize, arburst, 32'(arid)};
+          read_due[(first_read + reads) % READS] = due_of_read();
+          reads = reads + 1;
+        end
+        offered = wvalid && wready;
+        while (writes != 0 && (beats != 0 || offered)) begin
+          if (beats != 0) begin
+            fleet_store_pkg::line = 1024'(beat_data[first_beat]);
+            written = BYTES'(beat_strobe[first_beat]);
+            first_beat = (first_beat + 1) % BEATS;
+            beats = beats - 1;
+          end else begin
+            fleet_store_pkg::line = 1024'(wdata);
+            written = BYTES'(wstrb);
+            offered = 0;
+          end
+          write_beat();
+        end
+        if (offered) begin
+          beat_data[(first_beat + beats) % BEATS] = wdata;
+          beat_strobe[(first_beat + beats) % BEATS] = wstrb;
+          beats = beats + 1;
+        end
+        if (bvalid && bready) fleet_bench_pkg::answered(responded);
+        if (!bvalid || bready) begin
+          bvalid <= 0;
+          if (answers != 0 && now >= answer_due[first_answer]) begin
             bvalid <= 1;
-            bid <= W_AWID'(answer.id);
-            answers = answer.number;
-            done.delete(0);
+            bid <= W_AWID'(answer_id[first_answer]);
+            responded = answer_burst[first_answer];
+            first_answer = (first_answer + 1) % KEPT;
+            answers = answers - 1;
+          end
+        end
+        if (!rvalid || rready) begin
+          rvalid <= 0;
+          chosen = rbeat != 0 ? 0 : next_read();
+          if (rbeat == 0 && chosen >= 0) begin_read(chosen);
+          if (chosen >= 0) begin
+            read_beat();
+            rvalid <= 1;
+            rdata <= W_RDATA'(found);
+            rid <= W_ARID'(reading.id);
+            rbeat = rbeat + 1;
+            rlast <= rbeat == 32'(reading.beats);
+            if (rbeat == 32'(reading.beats)) rbeat = 0;
           end
         end
       end
-      if (!rvalid || rready) begin
-        rvalid <= 0;
-        if (rbeat == 0 && reads.size() > 0) begin
-          chosen = next_read();
-          if (chosen >= 0) begin reading = reads[chosen]; reads.delete(chosen); end
-        end else chosen = rbeat == 0 ? -1 : 0;
-        if (chosen >= 0) begin
-          read_beat();
-          rvalid <= 1;
-          rdata <= W_RDATA'(fleet_store_pkg::line);
-          rid <= W_ARID'(reading.id);
-          rbeat = rbeat + 1;
-          rlast <= rbeat == 32'(reading.beats);
-          if (rbeat == 32'(reading.beats)) rbeat = 0;
-        end
-      end
+      awready <= !rst && !pause && writes < WRITES && answers < ANSWERS;
+      wready <= !rst && !pause && (FIXED != 0 ? writes != 0 : beats < BEATS);
+      arready <= !rst && !pause && reads + (rbeat != 0 ? 1 : 0) < READS;
+      busy = writes != 0 || reads != 0 || beats != 0 || answers != 0 || rbeat != 0;
+      now = now + 1;
     end
-    awready <= !rst && !pause && writes.size() < WRITES && done.size() < ANSWERS;
-    wready <= !rst && !pause && (FIXED != 0 ? writes.size() > 0 : beats.size() < BEATS);
-    arready <= !rst && !pause && reads.size() + (rbeat != 0 ? 1 : 0) < READS;
-    busy = writes.size() > 0 || reads.size() > 0 || beats.size() > 0 || done.size() > 0 || rbeat != 0;
-  end
 endmodule
 
 // op: {write, address, data}; result: {error, data}.
@@ -299,11 +331,15 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
     .clk, .rst, .valid(rvalid), .ready(rready), .payload({rdata, rid, rresp, rlast}));
 
   localparam bit NORMAL = IS_LITE || MANAGER == "bench";           // no access is exclusive
-  int unsigned lengths [$], beats = 0;      // of bursts of writes; beats of the one whose data come
+  // Rings, oldest first: lengths of bursts of writes whose data come, IDs of addresses in the order of their data, IDs of responses
+  // that may come, reads by ID and beats that have not come.
+  localparam int MOST = 256;
+  bit [8:0] length [0:MOST-1];
+  bit [31:0] order [0:MOST-1], wanted [0:MOST-1], due [0:MOST-1];
+  bit [8:0] left [0:MOST-1];
+  int unsigned lengths, first_length, orders, first_order, wants, first_wanted, dues, first_due;
+  int unsigned beats = 0;                   // of the burst of writes whose data come
   int unsigned ended = 0;                   // bursts of data that are whole
-  bit [31:0] order [$], wanted [$];         // IDs of addresses, whose data come in that order; of responses that may come
-  typedef struct packed { bit [31:0] id; bit [31:0] left; } due_t;
-  bit [$bits(due_t)-1:0] due [$];           // beats of reads that have not come
   // AXI4, A3.4.1: what an address may ask for. beats: of the burst; size: log2 of the bytes of a beat; width: of the data in bits.
   function automatic void asked(string channel, bit [63:0] address, int unsigned beats, bit [2:0] size, bit [1:0] burst, int width);
     if ((32'd8 << size) > width) fleet_bench_pkg::violation(PORT, {channel, "size is wider than the port"}, MANAGER);
@@ -319,69 +355,83 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
       default: fleet_bench_pkg::violation(PORT, {channel, "burst is reserved"}, MANAGER);
     endcase
   endfunction
-  // Index of the oldest read with an ID, or of the oldest response to a write with it; -1 if the ID has neither.
+  // The oldest read with an ID, the oldest response to a write with it, counted from the first of their ring; -1 if there is none.
   function automatic int due_at(bit [31:0] id);
-    due_t one;
-    for (int k = 0; k < due.size(); k++) begin
-      one = due[k];
-      if (one.id == id) return k;
-    end
+    for (int k = 0; k < 32'(dues); k++) if (due[(first_due + k) % MOST] == id) return k;
     return -1;
   endfunction
   function automatic int wanted_at(bit [31:0] id);
-    for (int k = 0; k < wanted.size(); k++) if (wanted[k] == id) return k;
+    for (int k = 0; k < 32'(wants); k++) if (wanted[(first_wanted + k) % MOST] == id) return k;
     return -1;
   endfunction
-  always @(posedge clk) begin : check
-    due_t one;
-    int at;
+  int at;
+  always @(posedge clk)
     if (rst) begin
-      lengths.delete(); wanted.delete(); due.delete(); order.delete(); ended = 0; beats = 0;
+      lengths = 0; orders = 0; wants = 0; dues = 0; ended = 0; beats = 0;
     end else begin
       if (awvalid && awready) begin
-        lengths.push_back(32'(awlen) + 1);
-        order.push_back(32'(awid));
+        length[(first_length + lengths) % MOST] = 9'(awlen) + 9'd1;
+        lengths = lengths + 1;
+        order[(first_order + orders) % MOST] = 32'(awid);
+        orders = orders + 1;
+        if (orders == MOST) $fatal(1, "%s: more than %0d bursts of writes wait", PORT, MOST - 1);
         if (!IS_LITE) asked("aw", 64'(awaddr), 32'(awlen) + 1, awsize, awburst, W_WDATA);
       end
       if (wvalid && wready) begin
-        beats++;
-        if (lengths.size() > 0 && !IS_LITE) begin
-          if (wlast != (beats == lengths[0])) fleet_bench_pkg::violation(PORT, "wlast is not at the end of the burst", MANAGER);
+        beats = beats + 1;
+        if (lengths != 0 && !IS_LITE) begin
+          if (wlast != (beats == 32'(length[first_length])))
+            fleet_bench_pkg::violation(PORT, "wlast is not at the end of the burst", MANAGER);
         end
         // A burst ends where its address said so: a wlast that lacks is one fault, not a response too early as well.
-        if (lengths.size() > 0 ? beats >= lengths[0] : wlast) begin
+        if (lengths != 0 ? beats >= 32'(length[first_length]) : wlast) begin
           beats = 0;
-          ended++;
-          if (lengths.size() > 0) lengths.delete(0);
+          ended = ended + 1;
+          if (lengths != 0) begin lengths = lengths - 1; first_length = (first_length + 1) % MOST; end
         end
       end
-      if (order.size() > 0 && ended > 0) begin
-        wanted.push_back(order[0]);
-        order.delete(0);
-        ended--;
+      if (orders != 0 && ended != 0) begin
+        wanted[(first_wanted + wants) % MOST] = order[first_order];
+        wants = wants + 1;
+        if (wants == MOST) $fatal(1, "%s: more than %0d responses to writes are due", PORT, MOST - 1);
+        first_order = (first_order + 1) % MOST;
+        orders = orders - 1;
+        ended = ended - 1;
       end
       if (bvalid && bready) begin
         at = wanted_at(32'(bid));
         if (bresp == 1 && NORMAL) fleet_bench_pkg::violation(PORT, "b: exclusive okay for a normal access", SUBORDINATE);
         if (at < 0) fleet_bench_pkg::violation(PORT, "b: response without a request, or before its data", SUBORDINATE);
-        else wanted.delete(at);
+        else begin
+          for (int k = at; k > 0; k--) wanted[(first_wanted + k) % MOST] = wanted[(first_wanted + k - 1) % MOST];
+          first_wanted = (first_wanted + 1) % MOST;
+          wants = wants - 1;
+        end
       end
       if (rvalid && rready) begin
         at = due_at(32'(rid));
         if (rresp == 1 && NORMAL) fleet_bench_pkg::violation(PORT, "r: exclusive okay for a normal access", SUBORDINATE);
         if (at < 0) fleet_bench_pkg::violation(PORT, "r: response without a request", SUBORDINATE);
         else begin
-          one = due[at];
-          one.left = one.left - 1;
-          due[at] = one;
-          if (rlast != (one.left == 0) && !IS_LITE) fleet_bench_pkg::violation(PORT, "rlast is not at the end of the burst", SUBORDINATE);
-          if (one.left == 0) due.delete(at);
+          left[(first_due + at) % MOST] = left[(first_due + at) % MOST] - 1;
+          if (rlast != (left[(first_due + at) % MOST] == 0) && !IS_LITE)
+            fleet_bench_pkg::violation(PORT, "rlast is not at the end of the burst", SUBORDINATE);
+          if (left[(first_due + at) % MOST] == 0) begin
+            for (int k = at; k > 0; k--) begin
+              due[(first_due + k) % MOST] = due[(first_due + k - 1) % MOST];
+              left[(first_due + k) % MOST] = left[(first_due + k - 1) % MOST];
+            end
+            first_due = (first_due + 1) % MOST;
+            dues = dues - 1;
+          end
         end
       end
       if (arvalid && arready) begin
-        due.push_back({32'(arid), 32'(arlen) + 32'd1});
+        due[(first_due + dues) % MOST] = 32'(arid);
+        left[(first_due + dues) % MOST] = 9'(arlen) + 9'd1;
+        dues = dues + 1;
+        if (dues == MOST) $fatal(1, "%s: more than %0d bursts of reads wait", PORT, MOST - 1);
         if (!IS_LITE) asked("ar", 64'(araddr), 32'(arlen) + 1, arsize, arburst, W_RDATA);
       end
     end
-  end
 endmodule

@@ -10,28 +10,29 @@ package fleet_bench_pkg;
   int unsigned commits, words;    // events of `[[commit]]`, words that left through a port: state inside is looked at then
   int unsigned tokens, token;     // bursts of writes so far; of the burst that is written, 0 where writes have no response
 
-  // Bytes of memory into fleet_store_pkg::line: those of `lanes`, the others are rubbish.
-  function automatic void get_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes);
-    read_line(space, address, bytes, lanes);
+  // Bytes of memory, those of fleet_store_pkg::lanes, for fleet_store_pkg::read_word; the others are rubbish.
+  function automatic void get_line(bit [7:0] space, bit [55:0] address, int unsigned bytes);
+    read_line(space, address, bytes);
     unwritten += 64'(missed);
   endfunction
 
-  // Bytes of fleet_store_pkg::line into memory.
-  function automatic void put_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes);
-    write_line(space, address, bytes, lanes);
-    if (observing)
-      for (int unsigned i = 0; i < bytes; i++)
-        if (lanes[i]) $fdisplay(results, "W|%0d|%0d|%h|%h|%h|%0d", cycle, $time, space, address + 56'(i), 8'(line >> 8 * i), token);
+  // Bytes of fleet_store_pkg::line, those of its lanes, into memory.
+  function automatic void put_line(bit [7:0] space, bit [55:0] address, int unsigned bytes);
+    write_line(space, address, bytes);
+    if (observing && lanes != 0)
+      $fdisplay(results, "%s", fleet_store_written(cycle, $time, space, 64'(address), bytes, lanes, line, token));
   endfunction
 
   function automatic bit [7:0] get(bit [7:0] space, bit [55:0] address);
-    get_line(space, address, 1, 1);
-    return 8'(line);
+    lanes = 1;
+    get_line(space, address, 1);
+    return 8'(read_word(0));
   endfunction
 
   function automatic void put(bit [7:0] space, bit [55:0] address, bit [7:0] value);
     line = 1024'(value);
-    put_line(space, address, 1, 1);
+    lanes = 1;
+    put_line(space, address, 1);
   endfunction
 
   // The response to a burst of writes was taken.

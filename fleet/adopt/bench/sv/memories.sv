@@ -10,12 +10,12 @@ module fleet_memory_pipe #(parameter int W = 32, parameter int SPACE = 0, parame
 );
   localparam int BYTES = (W + 7) / 8;
   logic [LATENCY-1:0] there = '0;
-  logic [W-1:0] line [LATENCY];
+  logic [LATENCY*W-1:0] held;  // no array: Icarus Verilog 11 may miss that an element of one changes
   assign valid = there[LATENCY-1];
-  assign rdata = line[LATENCY-1];
+  assign rdata = held[LATENCY*W-1 -: W];
   always @(posedge clk) begin : pipe
     logic [BYTES*8-1:0] found, mask, data;
-    for (int i = LATENCY - 1; i > 0; i--) begin there[i] <= there[i-1]; line[i] <= line[i-1]; end
+    for (int i = LATENCY - 1; i > 0; i--) begin there[i] <= there[i-1]; held[i*W +: W] <= held[(i-1)*W +: W]; end
     there[0] <= take && !rst;
     if (take && !rst) begin
       found = '0; mask = (BYTES*8)'(wmask); data = (BYTES*8)'(wdata);
@@ -26,7 +26,7 @@ module fleet_memory_pipe #(parameter int W = 32, parameter int SPACE = 0, parame
           fleet_bench_pkg::put(8'(SPACE), address[55:0] + 56'(b), (data[b*8 +: 8] & mask[b*8 +: 8])
             | (fleet_bench_pkg::get(8'(SPACE), address[55:0] + 56'(b)) & ~mask[b*8 +: 8]));
       end
-      line[0] <= found[W-1:0];
+      held[W-1:0] <= found[W-1:0];
     end
     if (rst) there <= '0;
   end
@@ -54,16 +54,16 @@ module fleet_obi_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA 
 );
   localparam int BYTES = (W_RDATA + 7) / 8;
   logic [W_RDATA-1:0] mask;
-  logic [W_AID-1:0] ids [LATENCY];
+  logic [LATENCY*W_AID-1:0] ids;
   int unsigned step;
   initial step = fleet_bench_pkg::seed_of($sformatf("%m"));
   assign err = 0;
-  assign rid = ids[LATENCY-1];
+  assign rid = ids[LATENCY*W_AID-1 -: W_AID];
   assign gnt = req && !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
   always @(posedge clk) begin
     step <= step + 1;
-    for (int i = LATENCY - 1; i > 0; i--) ids[i] <= ids[i-1];
-    ids[0] <= aid;
+    for (int i = LATENCY - 1; i > 0; i--) ids[i*W_AID +: W_AID] <= ids[(i-1)*W_AID +: W_AID];
+    ids[W_AID-1:0] <= aid;
   end
   fleet_spread #(.W(W_RDATA), .WM(W_BE)) spread (.mask(be), .bits(mask));
   fleet_memory_pipe #(.W(W_RDATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (

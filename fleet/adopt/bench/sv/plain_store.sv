@@ -10,7 +10,8 @@ package fleet_store_pkg;
   bit [7:0] bytes_of [0:PAGES*PAGE-1];
   bit there_of [0:PAGES*PAGE-1];
   int unsigned burst_of [0:PAGES*PAGE-1];
-  bit [1023:0] line;    // what is read and written
+  bit [1023:0] line;    // what is written, what was read
+  bit [127:0] lanes;    // bytes of it; of a read the others are rubbish
   int unsigned missed;  // bytes of the last read that nobody wrote: they are 0
 
   // The place of a byte; -1 if its page is not there, and shall not be.
@@ -49,12 +50,12 @@ package fleet_store_pkg;
   endfunction
 
   // Icarus Verilog 11 takes no part of a package's variable.
-  function automatic void read_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes);
+  function automatic void read_line(bit [7:0] space, bit [55:0] address, int unsigned bytes);
     bit [1023:0] found;
     found = 0;
     missed = 0;
     for (int unsigned i = 0; i < bytes; i++)
-      if (!lanes[i]) found[i*8 +: 8] = 8'hda;
+      if (!1'(lanes >> i)) found[i*8 +: 8] = 8'hda;
       else begin
         found[i*8 +: 8] = byte_at(space, address + 56'(i));
         if (!is_there(space, address + 56'(i))) missed++;
@@ -62,10 +63,15 @@ package fleet_store_pkg;
     line = found;
   endfunction
 
-  function automatic void write_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes);
+  // 8 bytes of the last read.
+  function automatic bit [63:0] read_word(int number);
+    return 64'(line >> 64 * number);
+  endfunction
+
+  function automatic void write_line(bit [7:0] space, bit [55:0] address, int unsigned bytes);
     int at;
     for (int unsigned i = 0; i < bytes; i++)
-      if (lanes[i]) begin
+      if (1'(lanes >> i)) begin
         at = place_of(space, address + 56'(i), 1);
         bytes_of[at] = 8'(line >> 8 * i);
         there_of[at] = 1;
@@ -73,7 +79,7 @@ package fleet_store_pkg;
       end
   endfunction
 
-  function automatic void mark_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, lanes_t lanes, int unsigned burst);
-    for (int unsigned i = 0; i < bytes; i++) if (lanes[i]) burst_of[place_of(space, address + 56'(i), 1)] = burst;
+  function automatic void mark_line(bit [7:0] space, bit [55:0] address, int unsigned bytes, int unsigned burst);
+    for (int unsigned i = 0; i < bytes; i++) if (1'(lanes >> i)) burst_of[place_of(space, address + 56'(i), 1)] = burst;
   endfunction
 endpackage

@@ -5,21 +5,31 @@ module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = ""
   input logic [W-1:0] payload
 );
   logic waits = 0, told = 0;
-  logic [W-1:0] held;
+  logic [W-1:0] held, seen;
   int unsigned age = 0;  // of a reset; in its first cycles a register has no value yet
-  always @(posedge clk) begin
-    waits <= !rst && valid && !ready;
-    if (valid && !ready) held <= payload;
-    age <= !rst ? 0 : age < 3 ? age + 1 : age;
-    if (rst && valid && age >= 3 && !told) begin
-      told <= 1;
-      fleet_bench_pkg::violation(PORT, {CHANNEL, "valid during reset"}, SENDER);
+  // Blocking: nobody else reads these, and the payload is looked at only while it waits.
+  always @(posedge clk)
+    if (rst) begin
+      if (valid && age >= 3 && !told) begin
+        told = 1;
+        fleet_bench_pkg::violation(PORT, {CHANNEL, "valid during reset"}, SENDER);
+      end
+      if (age < 3) age = age + 1;
+      waits = 0;
+    end else begin
+      age = 0;
+      if (valid) begin
+        if (waits || !ready) begin
+          seen = payload;
+          if (waits && STABLE && seen !== held) fleet_bench_pkg::violation(PORT, {CHANNEL, "payload changed while valid waits"}, SENDER);
+          held = seen;
+          waits = !ready;
+        end
+      end else if (waits) begin
+        if (STABLE) fleet_bench_pkg::violation(PORT, {CHANNEL, "valid dropped before ready"}, SENDER);
+        waits = 0;
+      end
     end
-    if (!rst && waits && STABLE) begin
-      if (!valid) fleet_bench_pkg::violation(PORT, {CHANNEL, "valid dropped before ready"}, SENDER);
-      else if (payload !== held) fleet_bench_pkg::violation(PORT, {CHANNEL, "payload changed while valid waits"}, SENDER);
-    end
-  end
 endmodule
 
 // op: {more, 0, payload}. Words of one step of a script (more: others follow) wait for each other and go without a gap; the last one is

@@ -9,12 +9,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from fleet.ir.dialect import FleetOp
 from fleet.ir.expand import MASKED
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import numpy_dtype
 from fleet.targets.gpu.builder import TextBuilder
 from fleet.targets.gpu.statements import Pointer, TextOperand
+from fleet.targets.gpu.tensor_tiles import TensorProduct, tensor_tile_of
 from fleet.targets.gpu.tiles import TILES, Finish, ItemProduct, ProductTile, offset_of, tile_of
 from fleet.targets.riscv.isa import DEFAULT_ISA
 from fleet.targets.riscv.kernels.composite import ElementRow, activation, softmax_row
@@ -74,9 +77,20 @@ GPU_CHOICES = ScheduleChoices(frozenset({"order", "tile", "unroll"}), _other_til
 def _tiles(
     b: TextBuilder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, finish: Finish, asked: ProductTile | None = None
 ) -> None:
-    lead, (rows, columns) = out.shape[:-2], out.shape[-2:]
-    tile = asked or tile_of(math.prod(lead), rows, columns, out.dtype)
-    b.fleet_flow.in_groups(math.prod(lead) * tile.groups(rows, columns), ItemProduct(b, out, lhs, rhs, finish, tile).emit)
+    lead, (rows, columns) = math.prod(out.shape[:-2]), out.shape[-2:]
+    if _on_tensor_cores(b, lhs, rhs):
+        large = tensor_tile_of(lead, rows, columns, asked and asked.side)
+        b.fleet_flow.in_groups(lead * large.groups(rows, columns), TensorProduct(b, out, lhs, rhs, finish, large).emit)
+    else:
+        tile = asked or tile_of(lead, rows, columns, out.dtype)
+        b.fleet_flow.in_groups(lead * tile.groups(rows, columns), ItemProduct(b, out, lhs, rhs, finish, tile).emit)
+
+
+def _on_tensor_cores(b: TextBuilder, lhs: ArrayOperand, rhs: ArrayOperand) -> bool:
+    """Return whether tensor cores multiply the operands; cuBLAS leaves them arrays of float16 that lie as it cannot read them."""
+    if lhs.dtype == rhs.dtype == np.float16:
+        return b.matmul != "exact"
+    return b.matmul == "bfloat16" and lhs.dtype == rhs.dtype == np.float32
 
 
 def emit_attention_launches(b: TextBuilder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:

@@ -133,6 +133,8 @@ class TiledProduct(ABC):
         self._out, self._lhs, self._rhs, self._finish = out, lhs, rhs, finish
         self._side, self._tile_depth = tile.side, tile.depth
         self._dtype, self._depth = out.dtype, lhs.shape[-1]
+        self._align = 16
+        """Bytes of which the address of shared memory is a multiple."""
         self._held = out.dtype
         """Dtype of the elements in tiles."""
 
@@ -211,7 +213,7 @@ class TiledProduct(ABC):
         dtype = dtype or self._held
         surface, stored = self._b.surface, element(dtype)
         form = surface.shared if space == "shared" else "{type} {name}[{count}];"
-        self._b.raw(form.format(type=surface.types[str(stored)], name=name, count=count))
+        self._b.raw(form.format(type=surface.types[str(stored)], name=name, count=count, align=self._align))
         return ArrayOperand(Pointer(name, stored, space=space), dtype, (count,))
 
     def _below(self, i: TextOperand, size: int) -> list[TextOperand]:

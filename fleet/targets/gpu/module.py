@@ -181,19 +181,20 @@ class _Module:
         surface = self._surface
         functions, capability = tensor_functions(text)
         head = f"// {surface.how}\n{surface.double if 'double' in text else ''}{surface.head}\n{functions}"
+        parts = [part for part in (text.rstrip(), self._calls()) if part]
         return GpuModule(
-            self._program, prepared, surface, f"{head}{text.rstrip()}\n{self._calls()}", tuple(kernels), tuple(self._steps),
-            self._arrays, self._sizes, self._constants, self._scratch, capability,
+            self._program, prepared, surface, head + "\n\n".join(parts) + "\n", tuple(kernels), tuple(self._steps), self._arrays,
+            self._sizes, self._constants, self._scratch, capability,
         )  # fmt: skip
 
     def _calls(self) -> str:
-        """Return the calls of cuBLAS, which the host makes between the launches, as comments."""
+        """Return the calls of cuBLAS, which the host makes between the launches, as comments; "" without any."""
         lines = [
-            f"// {op_id(step.op)}: {step.call.text(*(self._address(*place) for place in step.arguments))}\n"
+            f"// {op_id(step.op)}: {step.call.text(*(self._address(*place) for place in step.arguments))}"
             for step in self._steps
             if isinstance(step, GemmStep)
         ]
-        return "".join(["\n// Between the launches, with one = 1 and zero = 0:\n", *lines]) if lines else ""
+        return "\n".join(["// Between the launches, with one = 1 and zero = 0:", *lines]) if lines else ""
 
     def _address(self, memory: str, offset: int) -> str:
         name = re.sub(r"[^A-Za-z0-9_]", "_", self._words[memory])

@@ -162,13 +162,13 @@ class _LlvmCpu(Executable):
             return _seconds(lambda: self._host.run(inputs))
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        from fleet.targets.printed import printed
-
         text = ""
         with self._lock:
             self._host.run(inputs)
             outputs = {name: self._host.fetch(buffer) for name, buffer in self._host.plan.outputs}
             if self._prints:
+                from fleet.targets.printed import printed  # loads the NumPy VM
+
                 text = printed(self._program, lambda value: self._host.fetch(self._printed[value]))
         sys.stdout.write(text)
         return outputs

@@ -150,7 +150,7 @@ FAULTS = (
         (r"last \(\S*idioms.py:\d+:\d+\).*element \[\d+.*\]: expected \S+, found \S+",),
         (
             Edit(
-                "fleet/frontend/arrays/indexing.py",
+                "fleet/frontend/arrays/indices/items.py",
                 "start.append(item.value % dim if dim >= 0",
                 "start.append((item.value - (item.value < 0)) % dim if dim >= 0",
             ),
@@ -166,7 +166,7 @@ FAULTS = (
         (r"\bback\b.*",),
         (
             Edit(
-                "fleet/frontend/arrays/indexing.py",
+                "fleet/frontend/arrays/indices/items.py",
                 "length = len(range(first, last, by))",
                 "length = len(range(first, last, by)) - (by == -2)",
             ),

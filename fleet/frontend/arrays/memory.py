@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NoReturn
@@ -307,6 +307,9 @@ def _written(ev: Evaluator, node: ast.AST, part: ViewPart, base: TracedArray, vi
             case d.TransposeOp():
                 order = attributes_of(op)["permutation"]
                 found = emit(ev, node, "transpose", [found], permutation=[order.index(a) for a in range(len(order))])
+            case d.SliceOp() if all(n == 1 for n in attributes_of(op).get("step") or ()):
+                whole = TracedArray(_run(ev, node, steps[:i], base.ssa), scalar=False)
+                found = inserted(ev, node, whole, found, attributes_of(op)["start"]) if math.prod(found.shape) else whole
             case d.SliceOp():
                 places = _moved(op, np.arange(math.prod(shape)).reshape(shape))
                 if places.size:
@@ -335,6 +338,31 @@ def _put_one(ev: Evaluator, node: ast.AST, whole: TracedArray, index: TracedArra
     return emit(ev, node, "transpose", [done], permutation=[front.index(a) for a in range(rank)]) if axis else done
 
 
+def inserted(ev: Evaluator, node: ast.AST, owner: TracedArray, new: TracedArray, start: Sequence[int]) -> TracedArray:
+    """An array with a box of new elements, of as many dimensions, from `start` on."""
+
+    def along(base: TracedArray, axis: int) -> TracedArray:
+        """`base` has the box's sizes along the axes before this one."""
+        if base.shape[axis:] == new.shape[axis:]:
+            return new
+        first, last, size = start[axis], start[axis] + new.shape[axis], base.shape[axis]
+        around = [along(_cut(ev, node, base, axis, first, last), axis + 1)]
+        if first:
+            around.insert(0, _cut(ev, node, base, axis, 0, first))
+        if last < size:
+            around.append(_cut(ev, node, base, axis, last, size))
+        return emit(ev, node, "concat", around, axis=axis) if len(around) > 1 else around[0]
+
+    return along(owner, 0)
+
+
+def _cut(ev: Evaluator, node: ast.AST, array: TracedArray, axis: int, first: int, last: int) -> TracedArray:
+    """The part [first, last) of one dimension: itself if that is all."""
+    start = [first if i == axis else 0 for i in range(len(array.shape))]
+    size = [last - first if i == axis else n for i, n in enumerate(array.shape)]
+    return array if tuple(size) == array.shape else emit(ev, node, "slice", [array], start=start, size=size)
+
+
 def joined(ev: Evaluator, node: ast.AST, owner: TracedArray, new: TracedArray, where: np.ndarray) -> TracedArray:
     """An array with new elements at the places that `where` gives in the flattened array: of its shape; the last of
     what comes to one place stays.
@@ -342,24 +370,13 @@ def joined(ev: Evaluator, node: ast.AST, owner: TracedArray, new: TracedArray, w
     A block of rows is put there by concatenation, all else by a gather out of old and new elements.
     """
     total = math.prod(owner.shape)
-    if where.size == total and (where.ravel() == np.arange(total)).all():
-        return reshaped(ev, node, new, owner.shape)
-    rows = owner.shape[0]
-    row = total // rows
+    row = total // owner.shape[0]
     first, last = int(where.flat[0]) // row, int(where.flat[-1]) // row + 1
     if where.size == (last - first) * row and (where.ravel() == np.arange(first * row, last * row)).all():
         block = reshaped(ev, node, new, (last - first, *owner.shape[1:]))
-        around = [*_rows(ev, node, owner, 0, first), block, *_rows(ev, node, owner, last, rows)]
-        return emit(ev, node, "concat", around, axis=0)
+        return inserted(ev, node, owner, block, [first] + [0] * (len(owner.shape) - 1))
     source = np.arange(total)
     source[where.ravel()] = total + np.arange(where.size)
     flat = emit(ev, node, "concat", [reshaped(ev, node, owner, [total]), reshaped(ev, node, new, [where.size])], axis=0)
     places = static(ev, node, source.reshape(owner.shape), "places", scalar=False)
     return emit(ev, node, "gather", [flat, places])
-
-
-def _rows(ev: Evaluator, node: ast.AST, array: TracedArray, first: int, last: int) -> Iterator[TracedArray]:
-    """Yield the rows [first, last) if the range is not empty."""
-    if first < last:
-        start, size = [first] + [0] * (len(array.shape) - 1), [last - first, *array.shape[1:]]
-        yield emit(ev, node, "slice", [array], start=start, size=size)

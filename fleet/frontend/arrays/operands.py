@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
 
 from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.emitting import builder_of, cast, emit
@@ -17,9 +19,11 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import Complex, List, NumberValue, RangeValue, TracedArray, Value, ValueOperand
 from fleet.frontend.reading.wording import words
+from fleet.ir.dialect import ItemOp, ReshapeOp, SliceOp
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.operations.promotion import common_dtype, loop_types
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import numpy_dtype
+from fleet.ir.types import numpy_dtype, shape_of
 
 _BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
 
@@ -56,8 +60,12 @@ def numeric(ev: Evaluator, node: ast.AST, value: Value) -> ValueOperand:
 
 
 def _array_of_size(ev: Evaluator, node: ast.AST, number: NumberValue) -> TracedArray:
-    """A number that only the run knows as a NumPy scalar: the constant 0 of its dtype, and the number added."""
+    """A number that only the run knows as a NumPy scalar: what it was taken from, or the constant 0 of its dtype with it added."""
     dtype = np.dtype(np.int64) if number.ssa is None else numpy_dtype(number.ssa.type)
+    if number.ssa is not None and isinstance(number.ssa.owner, ItemOp):
+        taken = number.ssa.owner.operand
+        if isinstance(taken.type, TensorType) and numpy_dtype(taken.type) == dtype and not shape_of(taken.type):
+            return TracedArray(taken, scalar=True)
     zero = builder_of(ev).filled(node, (), 0, dtype)
     return builder_of(ev).elementwise(node, "logical_or" if dtype.kind == "b" else "add", [zero, number])
 
@@ -196,8 +204,53 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
 
 
 def joined(ev: Evaluator, node: ast.AST, parts: Sequence[TracedArray], axis: int) -> TracedArray:
-    """`np.concatenate`."""
-    return emit(ev, node, "concat", parts, axis=axis)
+    """`np.concatenate`; rows of one array that stand there side by side, as those of a loop's list, are one piece of it."""
+    if axis == 0 and len(parts) > 1:
+        parts = [p for run in _runs(parts) for p in _as_one(ev, node, run)]
+    return emit(ev, node, "concat", parts, axis=axis) if len(parts) > 1 else TracedArray(parts[0].ssa, scalar=False)
+
+
+_Rows: TypeAlias = "tuple[SSAValue, int, int] | None"
+"""An array whose rows [first, last) an array has, in order; None if there is none."""
+
+
+def _rows_of(part: TracedArray) -> _Rows:
+    value = part.ssa
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.operand
+    if not isinstance(value.owner, SliceOp) or 0 in part.shape:
+        return None
+    whole, given = value.owner.operand, attributes_of(value.owner)
+    shape, start, size = shape_of(whole.type), given["start"], given["size"]
+    if not shape or min(shape) < 0 or tuple(size[1:]) != shape[1:] or any(n != 1 for n in given.get("step") or ()):
+        return None
+    return whole, start[0], start[0] + size[0]
+
+
+def _runs(parts: Sequence[TracedArray]) -> list[list[tuple[TracedArray, _Rows]]]:
+    """Parts that are neighbouring rows of one array, together."""
+    found: list[list[tuple[TracedArray, _Rows]]] = []
+    for part in parts:
+        rows = _rows_of(part)
+        last = found[-1][-1][1] if found else None
+        if rows is not None and last is not None and last[0] is rows[0] and last[2] == rows[1]:
+            found[-1].append((part, rows))
+        else:
+            found.append([(part, rows)])
+    return found
+
+
+def _as_one(ev: Evaluator, node: ast.AST, run: Sequence[tuple[TracedArray, _Rows]]) -> list[TracedArray]:
+    """Neighbouring rows of one array as one piece of it."""
+    (part, first), (_, last) = run[0], run[-1]
+    if len(run) == 1 or first is None or last is None or len({p.shape[1:] for p, _ in run}) > 1:
+        return [p for p, _ in run]
+    whole = TracedArray(first[0])
+    start, size = first[1], last[2] - first[1]
+    if size < whole.shape[0]:
+        rest = len(whole.shape) - 1
+        whole = emit(ev, node, "slice", [whole], start=[start] + [0] * rest, size=[size, *whole.shape[1:]])
+    return [reshaped(ev, node, whole, [sum(p.shape[0] for p, _ in run), *part.shape[1:]])]
 
 
 def stack(ev: Evaluator, node: ast.AST, parts: Sequence[TracedArray], axis: int) -> TracedArray:

@@ -14,10 +14,11 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays import called, complexes, handlers, indexing, sizes
+from fleet.frontend.arrays import called, complexes, handlers, sizes
 from fleet.frontend.arrays.arguments import bind
 from fleet.frontend.arrays.emitting import Emitting, cast
 from fleet.frontend.arrays.functions import draws, order, products, strided
+from fleet.frontend.arrays.indices import loading, storing
 from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import bitwise, convert, elementwise, loop
@@ -268,11 +269,11 @@ class Tracing(Emitting):
 
     def load(self, ev: Evaluator, node: ast.Subscript, owner: TracedArray, index: Index) -> Value:
         """A view of the array, or what a gather takes out of it."""
-        return indexing.load(ev, node, owner, index)
+        return loading.load(ev, node, owner, index)
 
     def store(self, ev: Evaluator, node: ast.expr, owner: TracedArray, index: Index, value: Value) -> None:
         """Give the array a new value, which every name and view of it sees."""
-        indexing.store(ev, node, owner, index, value)
+        storing.store(ev, node, owner, index, value)
 
     def elements(self, ev: Evaluator, node: ast.expr, owner: TracedArray) -> Iterator[Value]:
         """One view for each element. SourceError F510 if only the run knows how many there are."""

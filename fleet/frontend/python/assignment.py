@@ -16,6 +16,7 @@ from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.subscripts import index_items
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.rounds import known_length
 from fleet.frontend.reading.values import (
     ForeignArray,
     Library,
@@ -171,7 +172,7 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
 def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, right: Value) -> Value:
     if isinstance(old, List) and isinstance(node.op, ast.Add):
         added = ev.collect(node.value, right)
-        ev.bounded(node, len(old.items) + len(added), "a list")
+        ev.bounded(node, known_length(old.items) + len(added), "a list")
         old.items += added
         return old
     if isinstance(old, TracedArray) and not old.scalar and op is not None:

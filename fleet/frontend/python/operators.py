@@ -20,6 +20,7 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.intervals import interval
 from fleet.frontend.reading.values import (
     ELLIPSIS,
     Complex,
@@ -120,9 +121,11 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: NumberValue, rhs: Nu
 
 
 def _power_of_run(ev: Evaluator, node: ast.expr, lhs: NumberValue, rhs: NumberValue) -> Value | None:
-    """A number of the run to an integer's power: a float's as Python takes it, by pow of the C library; an integer's small one as
-    products. None for others."""
-    if rhs.symbolic or not isinstance(exponent := rhs.value, int):
+    """A power of which the run knows the base or the exponent, as Python takes it: a float's by pow of the C library, an integer's
+    small one as products. None for others."""
+    if rhs.symbolic:
+        return _to_power_of_run(ev, node, lhs, rhs)
+    if not isinstance(exponent := rhs.value, int):
         return None
     if not lhs.whole:
         return ev.domain.arithmetic(node, "pow", [lhs, NumberValue(float(exponent))], None)
@@ -132,6 +135,18 @@ def _power_of_run(ev: Evaluator, node: ast.expr, lhs: NumberValue, rhs: NumberVa
     for _ in range(exponent - 1):
         found = ev.domain.arithmetic(node, "mul", [found, lhs], None)
     return found
+
+
+def _to_power_of_run(ev: Evaluator, node: ast.expr, lhs: NumberValue, rhs: NumberValue) -> Value | None:
+    """A power whose exponent the run knows; None where its kind depends on the exponent, or where it may be no number."""
+    reach = interval(ev, rhs.ssa) if rhs.whole and rhs.ssa is not None else None
+    natural = reach is not None and reach[0] >= 0
+    base = None if lhs.symbolic else lhs.value
+    if lhs.whole:
+        fits = natural and reach is not None and base is not None and abs(int(base)) ** reach[1] < 1 << 63
+    else:
+        fits = natural or (base is not None and base > 0)
+    return ev.domain.arithmetic(node, "pow", [lhs, rhs], None) if fits else None
 
 
 _MOST_PRODUCTS = 4

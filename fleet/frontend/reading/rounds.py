@@ -1,14 +1,14 @@
-"""Draws in a loop that stays a loop: of every draw of a round one array with the numbers of all rounds."""
+"""Rounds of a loop that stays a loop: what each of them draws, and what each of them appends to a list."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from fleet.frontend.reading.values import NumberValue
+from fleet.frontend.reading.values import NumberValue, Value
 from fleet.ir.weights import Derived, RandomStream
 
 
@@ -66,3 +66,53 @@ class RoundDraws:
         """Leave the generators as they were before the loop."""
         for stream, calls in self._before.items():
             stream.take_back(calls)
+
+
+class GrowingItems(list[Value]):
+    """The elements of a list while a round that appends to it is followed: it has only what the round has appended so far.
+
+    Whoever asks for anything else gets the error that `refuse` raises: of earlier rounds nobody knows the elements or their number.
+
+    Args:
+        before: the elements before the loop.
+        tail: the last elements before the round, as many as the rounds read.
+        refuse: raises SourceError; called with how many elements more the tail should have, 0 where no tail would do.
+    """
+
+    def __init__(self, before: Sequence[Value], tail: Sequence[Value], refuse: Callable[[int], NoReturn]) -> None:
+        super().__init__()
+        self.before = before
+        self.tail = tail
+        self._refuse = refuse
+
+    def own(self) -> list[Value]:
+        """What the round has appended."""
+        return [*list.__iter__(self)]
+
+    def reset(self, values: Iterable[Value]) -> None:
+        """Let these be what the round has appended."""
+        list[Value].clear(self)
+        self.extend(values)
+
+    def at(self, index: int) -> Value:
+        """The element of an index that counts from the end. SourceError for others, and for those before the tail."""
+        known = [*self.tail, *self.own()]
+        if -len(known) <= index < 0:
+            return known[index]
+        return self._refuse(max(-index - len(known), 0))
+
+    def refused(self, *_: object, **__: object) -> NoReturn:
+        """Any other access."""
+        self._refuse(0)
+
+
+for _name in (
+    "__add__", "__bool__", "__contains__", "__delitem__", "__eq__", "__getitem__", "__iter__", "__len__", "__mul__", "__reversed__",
+    "__setitem__", "clear", "copy", "count", "index", "insert", "pop", "remove", "reverse", "sort",
+):  # fmt: skip
+    setattr(GrowingItems, _name, GrowingItems.refused)
+
+
+def known_length(items: list[Value]) -> int:
+    """Elements of a list that are known while the source is read."""
+    return len(items.own()) if isinstance(items, GrowingItems) else len(items)

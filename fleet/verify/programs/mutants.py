@@ -51,8 +51,9 @@ FILES = (
     *(
         f"fleet/frontend/arrays/{n}.py"
         for n in (
-            *("arguments", "builder", "emitting", "handlers", "indexing", "known_values", "making", "operands", "parts"),
+            *("arguments", "builder", "emitting", "handlers", "known_values", "making", "operands", "parts"),
             *("signatures", "sizes", "tracing"),
+            *(f"indices/{n}" for n in ("items", "loading", "storing")),
         )
     ),
     *(

@@ -65,17 +65,17 @@ def test_what_the_marks_leave_alone() -> None:
 
 
 def test_programs_for_a_name_of_the_module_are_those_that_run_what_reads_it() -> None:
-    sites, text = mutants.sites(), "total > _MAX_SCATTER"
+    sites, text = mutants.sites(), "math.prod(owner.shape) > _MAX_PLACES"
     sources = {f: (mutants.ROOT / f).read_text(encoding="utf-8") for f in mutants.FILES}
     places = {f: marked(s)[1] for f, s in sources.items()}
-    file = "fleet/frontend/arrays/indexing.py"
+    file = "fleet/frontend/arrays/indices/storing.py"
     at = sources[file].index(text)
     ran = np.zeros((2, max(map(len, places.values()))), np.bool_)
     ran[1, innermost(places[file], at, at + len(text))] = True
     known = mutants.BaselineRuns(
         [["agreed"]] * 2, ["", ""], places, dict.fromkeys(places, 0), ran, np.zeros(ran.shape[1], np.bool_)
     )
-    of = next(m for m in sites.mutants if m.context.startswith("_MAX_SCATTER ="))
+    of = next(m for m in sites.mutants if m.context.startswith("_MAX_PLACES ="))
     assert known.looking(of, sites.changes[of.id]) == [1]
     for m in sites.mutants:
         if m.unit == "module":  # a name that a docstring has, too

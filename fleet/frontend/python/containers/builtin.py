@@ -19,6 +19,7 @@ from fleet.frontend.python.text import formats
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
+from fleet.frontend.reading.rounds import GrowingItems, known_length
 from fleet.frontend.reading.values import (
     Class,
     Dict,
@@ -210,6 +211,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
                     ev.fail("F408", node, "a slice of a deque", "make a list of it: list(d)[a:b]")
                 return _cut(owner, index.plain)
             at = ev.integer(node.slice, index, "a sequence's index")
+            if isinstance(content, GrowingItems):
+                return content.at(at)
             if not -len(content) <= at < len(content):
                 _out_of_range(ev, node.slice, at, owner)
             found = content[at]
@@ -314,14 +317,14 @@ def _count(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Valu
 
 def _append(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
     owner.items.append(args[0])
-    ev.bounded(node, len(owner.items), "a list")
+    ev.bounded(node, known_length(owner.items), "a list")
     collections.cut(owner, from_front=True)
     return None
 
 
 def _extend(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
     added = ev.collect(node, args[0])
-    ev.bounded(node, len(owner.items) + len(added), "a list")
+    ev.bounded(node, known_length(owner.items) + len(added), "a list")
     owner.items += added
     collections.cut(owner, from_front=True)
     return None

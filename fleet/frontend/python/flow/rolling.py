@@ -6,8 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn
 
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, SSAValue
@@ -15,9 +14,21 @@ from xdsl.ir import Attribute, Block, SSAValue
 from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import kind_of_number
+from fleet.frontend.python.flow.carried import (
+    Carried,
+    LoopPlace,
+    alike,
+    carriable,
+    containers,
+    is_changed,
+    key_of,
+    sharing,
+    value_at,
+)
+from fleet.frontend.python.flow.growing import GrowingLists, Growth, appended
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
 from fleet.frontend.python.flow.regions import Way, added, follow, isolated
-from fleet.frontend.python.flow.state import FlowState, contents, fill, parts_of, put, tensors_of
+from fleet.frontend.python.flow.state import EARLIER, FlowState, contents, fill, parts_of, put, tensors_of
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import RoundDraw, RoundDraws
@@ -30,9 +41,6 @@ _TRIES = 8
 """Number of times that a body is followed to find what it changes."""
 _LEAVING = ("break", "return")
 _HINT = "let it have one type and shape from the beginning"
-
-_Place: TypeAlias = "tuple[int, Any] | TracedArray"
-"""A place that a body changes: (id of a holder, key in it), or an array that is changed in place."""
 
 
 @dataclass(frozen=True)
@@ -57,80 +65,54 @@ class Rounds:
     may_return: bool = True
 
 
-@dataclass(frozen=True)
-class _Carried:
-    """A value that a loop changes: its place, and its value before the loop."""
-
-    place: _Place
-    before: Value
-
-
 def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
     """Follows a loop. entered: how the rounds before may have ended it. How it ends: by return, by break, or at its end.
 
     SourceError F511 for a loop that changes what cannot be an argument of its body.
     """
     before = FlowState.of(ev)
-    places: dict[object, _Place] = {}
+    places: dict[object, LoopPlace] = {}
     held = Counter(id(t) for _, content in before.holders.values() for v in content.values() for t in tensors_of(v))
     for name in sorted(rounds.names):
         frame = ev.frame.target(name)
         value = frame.variables.get(name)
         # What another name has too may stay that name's array: following the body tells.
-        if name in frame.variables and _carriable(value) and all(held[id(t)] == 1 for t in tensors_of(value)):
+        if name in frame.variables and carriable(value) and all(held[id(t)] == 1 for t in tensors_of(value)):
             places[id(frame), name] = (id(frame), name)
     together: set[frozenset[object]] = set()
+    growths: dict[int, Growth] = {}
     draws: Sequence[RoundDraw] = ()
     for _ in range(_TRIES):
-        carried = [_Carried(p, _at(before, p)) for p in places.values()]
-        together |= _together(before, before, carried)
-        body = _Body(ev, node, rounds, before, carried, frozenset(together), entered, draws)
-        more = body.follow()
+        carried = [Carried(p, value_at(before, p)) for p in places.values()]
+        together |= sharing(before, before, carried)
+        body = _Body(ev, node, rounds, before, carried, frozenset(together), entered, draws, list(growths.values()))
+        try:
+            more = body.follow()
+        except SourceError:
+            if not body.lists.wanted:
+                raise
+            for key, tail in body.lists.wanted.items():
+                growths[key] = growths[key].with_tail(tail)
+            continue
         behind = body.together() - together
         drawing = body.drawing
-        if not more and not behind and (drawing is None or drawing.foreseen):
+        grown = {k: g for k, g in body.grown.items() if k not in growths or not g.fits(growths[k])}
+        if not more and not behind and not grown and (drawing is None or drawing.foreseen):
             return body.finish()
         body.drop()
+        growths |= grown
         draws = drawing.asked if drawing is not None else ()
         together |= behind
-        places |= {_key(place): place for place in more}
+        places |= {key_of(place): place for place in more}
     return ev.fail("F511", node, "what this loop changes has no end", "assign before the loop what it changes")
-
-
-def _together(before: FlowState, state: FlowState, carried: Sequence[_Carried]) -> set[frozenset[object]]:
-    """Pairs of what shares memory in a state: carried things, and arrays from before that something else still holds."""
-    memory: dict[int, set[object]] = {}
-    cells = [c for c in carried if not isinstance(c.place, TracedArray)]
-    for c in cells:
-        for tensor in tensors_of(_at(state, c.place)):
-            held = state.tensors.get(tensor)
-            memory.setdefault(id(tensor.storage if held is None else held.storage), set()).add(_key(c.place))
-    for tensor in before.tensors:
-        if tensor in state.tensors:
-            memory.setdefault(id(state.tensors[tensor].storage), set()).add(id(tensor))
-    return {frozenset(pair) for keys in memory.values() for pair in combinations(sorted(keys, key=repr), 2)}
-
-
-def _key(place: _Place) -> object:
-    return id(place) if isinstance(place, TracedArray) else place
-
-
-def _at(state: FlowState, place: _Place) -> Value:
-    return place if isinstance(place, TracedArray) else state.holders[place[0]][1][place[1]]
-
-
-def _carriable(value: Value) -> bool:
-    """Return whether a body can have it for an argument."""
-    parts = parts_of(value)
-    return isinstance(value, TracedArray | NumberValue) if parts is None else all(map(_carriable, parts))
 
 
 class _Body:
     """One try to follow a body with some things as its arguments."""
 
     def __init__(
-        self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: FlowState, carried: Sequence[_Carried],
-        together: frozenset[frozenset[object]], entered: Flow, draws: Sequence[RoundDraw],
+        self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: FlowState, carried: Sequence[Carried],
+        together: frozenset[frozenset[object]], entered: Flow, draws: Sequence[RoundDraw], growths: Sequence[Growth],
     ) -> None:  # fmt: skip
         self.ev, self.node, self.rounds, self.before, self.carried, self.entered = ev, node, rounds, before, carried, entered
         self._pairs = together
@@ -138,14 +120,19 @@ class _Body:
         self.count = self.builder.count
         self.numbered = rounds.first is not None
         self.start: list[SSAValue] = []
-        """What the loop begins with: the round's number, then what is carried, part by part."""
+        """What the loop begins with: the round's number, then what is carried and the growing lists, part by part."""
         if rounds.first is not None:
             self.start.append(self.builder.number(node, NumberValue(rounds.first), i64))
         for c in carried:
             self.start += self._values(c.before)
+        self.lists = GrowingLists(ev, node, growths, rounds.first or 0, rounds.count or 0, self._values, self._fresh)
+        self.lists_at = len(self.start)
+        self.start += self.lists.start()
+        self.grown: dict[int, Growth] = {}
+        """What the round has appended, by list."""
         self.draws = draws
         self.drawing: RoundDraws | None = None
-        self.shared: list[list[_Carried]] = []
+        self.shared: list[list[Carried]] = []
         """Places that hold one list or dict behind each round."""
         self.given: list[SSAValue] = []
         self.way: Way | None = None
@@ -174,9 +161,13 @@ class _Body:
         made = [self._fresh(v, parts) for v in value]
         return NamedTupleValue.of(value.kind, made) if isinstance(value, NamedTupleValue) else tuple(made)
 
-    def _place(self, parts: Sequence[SSAValue]) -> None:
-        """Lets what is carried be made of these."""
+    def _enter(self, parts: Sequence[SSAValue]) -> None:
+        """Let what is carried, and the lists that grow, be those at the beginning of a round, made of these."""
         rest = iter(parts)
+        self.lists.enter(rest, self._place(rest))
+
+    def _place(self, rest: Iterator[SSAValue]) -> dict[object, list[TracedArray]]:
+        """Lets what is carried be made of these. Returns its arrays, by key."""
         arrays: dict[object, list[TracedArray]] = {}
         for c in self.carried:
             if isinstance(c.place, TracedArray):
@@ -185,7 +176,7 @@ class _Body:
             holder = self.before.holders[c.place[0]][0]
             made = self._fresh(c.before, rest)
             fill(holder, {**contents(holder), c.place[1]: made})
-            arrays[_key(c.place)] = list(tensors_of(made))
+            arrays[key_of(c.place)] = list(tensors_of(made))
         arrays |= {id(t): [t] for t in FlowState.of(self.ev).tensors if t in self.before.tensors}
         for pair in self._pairs:
             first, *others = [t for key in pair for t in arrays.get(key, ())] or [None]
@@ -194,12 +185,13 @@ class _Body:
                     joined_storage(first, other)
         for c in self.carried:
             outside = any(self.before.tensors[t].outside for t in tensors_of(c.before) if t in self.before.tensors)
-            for tensor in arrays.get(_key(c.place), ()):
+            for tensor in arrays.get(key_of(c.place), ()):
                 tensor.storage.outside |= outside
+        return arrays
 
     # ---- following
 
-    def follow(self) -> list[_Place]:
+    def follow(self) -> list[LoopPlace]:
         """Follows the body. What it changes beside what is carried: where there is any, the try is in vain."""
         block = Block(arg_types=[v.type for v in self.start])
         number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)
@@ -208,7 +200,7 @@ class _Body:
             self.drawing = RoundDraws(number, self.rounds.first, self.rounds.count, self.draws)
 
         def way() -> tuple[Flow, Value]:
-            self._place(block.args[self.numbered :])
+            self._enter(block.args[self.numbered :])
             begun.append(FlowState.of(self.ev))
             self.ev.drawing = self.drawing
             return self.rounds.body(number), None
@@ -225,10 +217,10 @@ class _Body:
             self.drop()
             raise
 
-    def _changed(self, begun: FlowState, after: FlowState) -> list[_Place]:
+    def _changed(self, begun: FlowState, after: FlowState) -> list[LoopPlace]:
         """Return what has changed without being carried."""
-        carried = {_key(c.place) for c in self.carried}
-        more: list[_Place] = [
+        carried = {key_of(c.place) for c in self.carried}
+        more: list[LoopPlace] = [
             tensor
             for tensor, held in begun.tensors.items()
             if tensor in self.before.tensors and id(tensor) not in carried and after.tensors.get(tensor, held).differs(held)
@@ -238,17 +230,44 @@ class _Body:
                 continue
             now = after.holders[key][1]
             if list(now) != list(content) and not isinstance(holder, CallFrame):
-                what = f"{words(holder)} changes its length in a loop whose rounds only the run counts"
-                self.ev.fail("F511", self.node, what, "use an array of a known size, or a loop over a known number of rounds")
+                items = appended(holder, content, now)
+                if items is None or EARLIER in self.before.holders[key][1] or not self._may_grow(items, begun, after):
+                    what = f"{words(holder)} changes its length in a loop whose rounds only the run counts"
+                    self.ev.fail("F511", self.node, what, "use an array of a known size, or a loop over a known number of rounds")
+                assert isinstance(holder, List)
+                first = tuple(self.before.holders[key][1].values())
+                own = {id(after.tensors[t].storage) for item in items for t in tensors_of(item) if t in after.tensors}
+                shared = frozenset(k for k, found in self._memory(after).items() if found & own)
+                self.grown[key] = Growth(holder, first, items, shared)
             for name, value in content.items():
                 if (key, name) in carried or name not in now or same(now[name], value):
                     continue
-                if not _carriable(old := self.before.holders[key][1][name]):
+                if not carriable(old := self.before.holders[key][1][name]):
                     self._differ(f"`{name}`", old, now[name])
                 more.append((key, name))
         if not more:
             self._check_shared(begun, after)
+        self.lists.check(self._memory(after))
         return more
+
+    def _may_grow(self, items: Sequence[Value], begun: FlowState, after: FlowState) -> bool:
+        """Return whether a list can get these in every round: the rounds are counted, and all have the items for themselves."""
+        assert self.way is not None
+        cells = [c for c in self.carried if not isinstance(c.place, TracedArray)]
+        held = {id(v) for c in cells for v in containers(value_at(after, c.place))}
+        own = all(id(v) not in begun.holders and id(v) not in held for item in items for v in containers(item))
+        counted = self.rounds.count is not None and not self.entered.kinds and not self.way.flow.kinds
+        return counted and own and all(map(carriable, items))
+
+    def _memory(self, after: FlowState) -> dict[object, set[int]]:
+        """Memory behind a round: of carried places and of arrays from before the loop, by key."""
+        found = {id(t): {id(after.tensors[t].storage)} for t in self.before.tensors if t in after.tensors}
+        memory: dict[object, set[int]] = {**found}
+        for c in self.carried:
+            if not isinstance(c.place, TracedArray):
+                held = [after.tensors[t] for t in tensors_of(value_at(after, c.place)) if t in after.tensors]
+                memory[key_of(c.place)] = {id(h.storage) for h in held}
+        return memory
 
     def _check_shared(self, begun: FlowState, after: FlowState) -> None:
         """Notes places that hold one list or dict behind a round. The rounds have copies of it, which must not be told apart.
@@ -256,15 +275,15 @@ class _Body:
         SourceError F511 if a round changes one in place, or if the run may leave the loop before the places are the same.
         """
         cells = [c for c in self.carried if not isinstance(c.place, TracedArray)]
-        groups: dict[int, list[_Carried]] = {}
+        groups: dict[int, list[Carried]] = {}
         for c in cells:
-            for value in _containers(_at(after, c.place)):
+            for value in containers(value_at(after, c.place)):
                 groups.setdefault(id(value), []).append(c)
         self.shared = [group for group in groups.values() if len(group) > 1]
         if not self.shared:
             return
-        changed = any(_is_changed(v, begun, after) for c in cells for v in _containers(_at(begun, c.place)))
-        parts = any(not isinstance(_at(after, c.place), List | Dict) for group in self.shared for c in group)
+        changed = any(is_changed(v, begun, after) for c in cells for v in containers(value_at(begun, c.place)))
+        parts = any(not isinstance(value_at(after, c.place), List | Dict) for group in self.shared for c in group)
         assert self.way is not None
         if changed or parts or self.rounds.count is None or self.entered.kinds or self.way.flow.kinds:
             first = self.shared[0][0].place
@@ -279,7 +298,7 @@ class _Body:
     def together(self) -> set[frozenset[object]]:
         """Pairs of what shares memory behind a round."""
         assert self.way is not None
-        return _together(self.before, self.way.state, self.carried)
+        return sharing(self.before, self.way.state, self.carried)
 
     def drop(self) -> None:
         """Takes the try back."""
@@ -316,6 +335,7 @@ class _Body:
                 self.given.append(self.builder.emit(self.node, "add", [body.args[0], one]))
             for c in self.carried:
                 self.given += self._after(way, c)
+            self.given += self.lists.after(body.args[0], iter(body.args[self.lists_at :]))
             for kind in kinds:
                 self.given.append(flow.flags.get(kind) or self.builder.constant(self.node, flow.kind == kind, i1))
             returned = self._values(flow.value) if "return" in flow.kinds else []
@@ -337,7 +357,9 @@ class _Body:
         body.add_op(YieldOp(self.given))
         captured = isolated(self.ev, self.node, [test, body])
         parts = added(self.ev, self.node, WhileOp(start, captured, test, body), len(start))
-        self._place(parts[self.numbered : own])
+        rest = iter(parts[self.numbered : own])
+        arrays = self._place(rest)
+        self.lists.leave(rest, self._behind(way), arrays)
         self._share()
         for c in self.carried:
             holder = None if isinstance(c.place, TracedArray) else self.before.holders[c.place[0]][0]
@@ -357,6 +379,19 @@ class _Body:
         # A loop that its own condition never ends is left by a return where there is no break.
         return Flow("", statement, value, flags, self.endless and kinds == ["return"]) if kinds else Flow()
 
+    def _behind(self, way: Way) -> Callable[[Value], Value]:
+        """What an array of the last round is behind the loop: what is carried may be that array."""
+        cells = [(c, value_at(way.state, c.place)) for c in self.carried if not isinstance(c.place, TracedArray)]
+        places = {id(v): c.place for c, v in cells if isinstance(v, TracedArray)}
+
+        def found(value: Value) -> Value:
+            place = places.get(id(value))
+            if place is None or isinstance(place, TracedArray):
+                return value
+            return contents(self.before.holders[place[0]][0])[place[1]]
+
+        return found
+
     def _share(self) -> None:
         """Let places that held one list or dict behind the last round hold one again."""
         for first, *others in self.shared:
@@ -367,13 +402,13 @@ class _Body:
                 holder = self.before.holders[other.place[0]][0]
                 fill(holder, {**contents(holder), other.place[1]: value})
 
-    def _after(self, way: Way, c: _Carried) -> list[SSAValue]:
+    def _after(self, way: Way, c: Carried) -> list[SSAValue]:
         """Return the carried values after a round."""
         if isinstance(c.place, TracedArray):
             found, after = [way.ssa(c.place)], TracedArray(way.ssa(c.place), scalar=c.place.scalar)
         else:
-            after = _at(way.state, c.place)
-            if not _alike(c.before, after):
+            after = value_at(way.state, c.place)
+            if not alike(c.before, after):
                 self._differ(f"`{c.place[1]}`", c.before, after)
             found = self._values(after)
         if [v.type for v in found] != [v.type for v in self._values(c.before)]:
@@ -392,7 +427,7 @@ class _Body:
             return self._truth(held)
 
         def way() -> tuple[Flow, Value]:
-            self._place(block.args[self.numbered : own])
+            self._enter(block.args[self.numbered : own])
             found: Callable[[], Value] = own_test
             for flag in block.args[own : own + flags]:
                 found = self._unless(flag, found)
@@ -427,37 +462,3 @@ class _Body:
             self.ev.fail("F202", self.node, f"`{name}` is assigned in a loop that may have no round", "assign it before the loop")
         except SourceError as error:
             return error
-
-
-def _containers(value: Value) -> Iterator[Value]:
-    """The lists and dicts among the parts of a value, and it itself if it is one."""
-    if isinstance(value, List | Dict):
-        yield value
-    for part in parts_of(value) or ():
-        yield from _containers(part)
-
-
-def _is_changed(value: Value, begun: FlowState, after: FlowState) -> bool:
-    """Return whether a round has changed a list or dict in place."""
-    assert isinstance(value, List | Dict)
-    before = begun.holders[id(value)][1]
-    now = after.holders[id(value)][1] if id(value) in after.holders else contents(value)
-    return list(now) != list(before) or any(now[k] is not v for k, v in before.items())
-
-
-def _alike(before: Value, after: Value) -> bool:
-    """Return whether they have the same parts, of the same kinds."""
-    if isinstance(before, TracedArray):
-        return isinstance(after, TracedArray) and before.scalar == after.scalar
-    if isinstance(before, NumberValue):
-        return isinstance(after, NumberValue) and kind_of_number(before) is kind_of_number(after)
-    if isinstance(before, List):
-        return isinstance(after, List) and _all_alike(before.items, after.items)
-    if isinstance(before, Dict):
-        same_keys = isinstance(after, Dict) and list(before.items) == list(after.items)
-        return isinstance(after, Dict) and same_keys and _all_alike([*before.items.values()], [*after.items.values()])
-    return isinstance(before, tuple) and isinstance(after, tuple) and _all_alike(before, after)
-
-
-def _all_alike(before: Sequence[Value], after: Sequence[Value]) -> bool:
-    return len(before) == len(after) and all(_alike(a, b) for a, b in zip(before, after, strict=True))

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeAlias
 from xdsl.ir import SSAValue
 
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.rounds import GrowingItems
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.tensor import ArrayStorage
 from fleet.frontend.reading.values import (
@@ -31,6 +32,9 @@ from fleet.frontend.reading.values import (
     Value,
 )
 from fleet.ir.weights import Entry
+
+EARLIER = object()
+"""Stands for what earlier rounds have appended to a growing list."""
 
 StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class | SourceFunction"
 """A holder of values that can be replaced."""
@@ -110,6 +114,8 @@ class FlowState:
                 return []
             case CallFrame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
+            case List() if isinstance(value.items, GrowingItems):
+                return [*self._hold(value), *value.items.before]
             case List() | Dict() | Set() | ObjectInstance() | Class():
                 more = [value.kind] if isinstance(value, ObjectInstance) else [*value.bases] if isinstance(value, Class) else []
                 return [*self._hold(value), *more]
@@ -171,10 +177,12 @@ def put(tensor: TracedArray, ssa: SSAValue | None, entry: Entry | None) -> None:
 
 
 def contents(holder: StateHolder) -> dict[Any, Value]:
-    """Return the contents of a holder, in its order."""
+    """Return the contents of a holder, in its order; what a growing list has from earlier rounds stands as one, `EARLIER`."""
     match holder:
         case CallFrame():
             return dict(holder.variables)
+        case List() if isinstance(holder.items, GrowingItems):
+            return {EARLIER: None, **dict(enumerate(holder.items.own()))}
         case List():
             return dict(enumerate(holder.items))
         case Dict():
@@ -190,6 +198,12 @@ def contents(holder: StateHolder) -> dict[Any, Value]:
 def fill(holder: StateHolder, content: Mapping[Any, Value]) -> None:
     """Lets a holder hold this."""
     match holder:
+        case List() if isinstance(holder.items, GrowingItems):
+            if EARLIER in content:
+                holder.items.reset(v for k, v in content.items() if k is not EARLIER)
+            else:
+                holder.items = list(content.values())
+            return
         case List():
             holder.items[:] = list(content.values())
             return
@@ -224,7 +238,7 @@ def parts_of(value: Value) -> Sequence[Value] | None:
         case tuple():
             return value
         case List():
-            return value.items
+            return value.items.own() if isinstance(value.items, GrowingItems) else value.items
         case Dict():
             return list(value.items.values())
         case _:

@@ -1,0 +1,1 @@
+"""Parts of arrays: slices with static bounds, integers, None, `...`, arrays of integers; and assignment to parts."""

@@ -107,6 +107,7 @@ def _rounded(edit: Edit, op: FleetOp, number: SSAValue) -> SSAValue:
 def PASS(options: Mapping[str, str]) -> Pass:
     """Return the pass. Rounding may change: NumPy may round a sum between its parts. Raises FleetError for another option."""
     if options not in ({}, {"products": "kept"}):
-        raise FleetError("pass widen-halves has no such option", hint="its one option is products=kept")
+        given = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+        raise FleetError(f"pass widen-halves has no option {given}", hint="its one option is products=kept")
     summary = "compute float16 in float32, rounded after each operation"
     return Pass("widen-halves", summary, "rounding", partial(_apply, products=not options))

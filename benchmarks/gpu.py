@@ -15,6 +15,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +35,7 @@ from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import DeviceError
 from fleet.ir.program import Program
+from fleet.ir.schedule import MatmulChoice
 from fleet.targets.gpu.module import KernelStep
 from fleet.targets.gpu.run import LoadedModule
 
@@ -73,6 +75,10 @@ def bits(folder: Path) -> None:
         arrays = arguments(turned=turned)
         program = model(arrays, lambda m, *given, turned=turned: body(m, given, turned=turned))
         row("all operations" + ", of views" * turned, program, arrays, folder)
+    halves = {n: np.random.default_rng(3).standard_normal(s).astype(np.float16) for n, s in (("h", (70, 41)), ("g", (41, 100)))}
+    for matmul in ("tensor-cores", "cublas"):
+        program = replace(model(halves, lambda m, h, g: m("matmul", h, g)), matmul=matmul)
+        row(f"a product of float16, {matmul}", program, halves, folder)
     drawn_programs(folder)
 
 
@@ -204,15 +210,24 @@ SOFTMAX = "e = np.exp(x - np.max(x, axis=1, keepdims=True))\nreturn e / np.sum(e
 NORM = "c = x - np.mean(x, axis=1, keepdims=True)\nreturn c / np.sqrt(np.mean(c * c, axis=1, keepdims=True) + 1e-5) * g + g"
 
 
+_PRODUCTS: tuple[tuple[str, MatmulChoice], ...] = (
+    ("float32", "exact"), ("float64", "exact"), ("float16", "exact"), ("float16", "tensor-cores"), ("float32", "bfloat16"),
+    ("float16", "cublas"), ("float32", "cublas"), ("float64", "cublas"),
+)  # fmt: skip
+"""Dtypes, and what computes the products."""
+
+
 def products(clock: Clock, line: Callable[[str, float, float, str], None]) -> None:
     """Print products of square matrices."""
-    for dtype in ("float32", "float64", "float16"):
+    for dtype, matmul in _PRODUCTS:
         p, q = (np.random.default_rng(i).standard_normal((SIDE, SIDE), np.float32).astype(dtype) for i in range(2))
         tp, tq = clock.tensor(p), clock.tensor(q)
-        module = loaded(model({"p": p, "q": q}, lambda m, p, q: m("matmul", p, q)), p=p, q=q)
-        mine, other = clock.both(module.again, lambda tp=tp, tq=tq: tp @ tq, 3)
+        program = replace(model({"p": p, "q": q}, lambda m, p, q: m("matmul", p, q)), matmul=matmul)
+        module = loaded(program, p=p, q=q)
+        ours, theirs = (tp.bfloat16(), tq.bfloat16()) if matmul == "bfloat16" else (tp, tq)
+        mine, other = clock.both(module.again, lambda tp=ours, tq=theirs: tp @ tq, 3)
         rate = [2 * SIDE**3 / t / 1e12 for t in (mine, other)]
-        line(f"product, {SIDE} x {SIDE} x {SIDE}, {dtype}", mine, other, f"{rate[0]:.1f} TFLOP/s; cuBLAS {rate[1]:.1f}")
+        line(f"product, {SIDE} x {SIDE} x {SIDE}, {dtype}, {matmul}", mine, other, f"{rate[0]:.1f} TFLOP/s; cuBLAS {rate[1]:.1f}")
         found, expected = next(iter(module.again().outputs().values())), (tp.double() @ tq.double()).cpu().numpy()
         distance = np.linalg.norm(found.astype(np.float64) - expected) / np.linalg.norm(expected)
         print(f"    relative distance from float64: {distance:.1e}")

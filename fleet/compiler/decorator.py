@@ -32,7 +32,7 @@ from fleet.frontend.function import Traced, trace
 from fleet.frontend.live.given import Given, given
 from fleet.frontend.live.located import locate
 from fleet.frontend.live.watch import Traceable
-from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
+from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule, check_matmul
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -75,7 +75,7 @@ class JitFunction(Traceable):
     """A function decorated with `jit`. A call compiles it once for such arguments and runs the code.
 
     Attributes:
-        target, dynamic, engine, schedule: as given to `jit`.
+        target, dynamic, engine, schedule, matmul: as given to `jit`.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class JitFunction(Traceable):
         engine: str | None = None,
         tune: bool | Sequence[Schedule] = False,
         schedule: Schedule = USUAL_SCHEDULE,
+        matmul: MatmulChoice = "exact",
     ) -> None:
         super().__init__(python)
         self.target = target
@@ -95,6 +96,7 @@ class JitFunction(Traceable):
         self.engine = engine
         self._schedules = schedules_of(tune, target)
         self.schedule = schedule
+        self.matmul: MatmulChoice = matmul
         self._engine = find_target(target, engine)
         update_wrapper(self, python)
         self._signature = inspect.signature(python)
@@ -185,7 +187,7 @@ class JitFunction(Traceable):
                 if version.traced.watched.hold():
                     return version
             traced = trace(self.python, call, self.dynamic)
-            traced = replace(traced, program=replace(traced.program, schedule=self.schedule))
+            traced = replace(traced, program=replace(traced.program, schedule=self.schedule, matmul=self.matmul))
             version = self._made(traced, call)
             if self.dynamic:
                 axes = {a.name: [i for i, d in enumerate(a.shape) if d < 0] for a in traced.program.inputs}
@@ -210,6 +212,7 @@ def jit(
     engine: str | None = None,
     tune: bool | Sequence[Schedule] = False,
     schedule: Schedule = USUAL_SCHEDULE,
+    matmul: MatmulChoice = "exact",
 ) -> Callable[[Callable[..., Any]], JitFunction]: ...
 def jit(
     function: Callable[..., Any] | str | None = None,
@@ -220,6 +223,7 @@ def jit(
     engine: str | None = None,
     tune: bool | Sequence[Schedule] = False,
     schedule: Schedule = USUAL_SCHEDULE,
+    matmul: MatmulChoice = "exact",
 ) -> Any:
     """Compile a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
 
@@ -237,23 +241,26 @@ def jit(
         tune: compile with each of these schedules (True: a handful) at the first call, and keep the cheapest: on "riscv" by its
             instructions, on "cpu", "llvm-cpu", "opencl" and "cuda" by its time. No schedule changes a bit.
         schedule: how the loops of kernels run. Functions on the VM, on `interp` and on accelerators have no such loops.
+        matmul: what computes matrix products on "cuda" and "gpu" (`fleet.ir.schedule.MatmulChoice`): "exact", "tensor-cores",
+            "bfloat16" or "cublas". All but "exact" may change bits.
 
     Raises:
-        FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.
+        FleetError: fleet has no code for the target or choice, or the decorated object is not a function defined with `def`.
     """
     if isinstance(function, str):
         function, target = None, function
     find_target(target, engine)
     schedules_of(tune, target)
+    check_matmul(matmul, target, "@jit")
 
     def taken_over(python: Callable[..., Any]) -> JitFunction:
         if isinstance(python, JitFunction):
-            return JitFunction(python.python, target, dynamic, engine, tune, schedule)
+            return JitFunction(python.python, target, dynamic, engine, tune, schedule, matmul)
         if not isinstance(python, FunctionType) or python.__name__ == "<lambda>":
             kind = "a lambda" if isinstance(python, FunctionType) else f"an object of type {type(python).__name__}"
             code = getattr(python, "__code__", None)
             where = "@jit" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
             raise FleetError(f"{kind} cannot be compiled", where=where, hint="jit takes a function written with def")
-        return JitFunction(python, target, dynamic, engine, tune, schedule)
+        return JitFunction(python, target, dynamic, engine, tune, schedule, matmul)
 
     return taken_over if function is None else taken_over(function)

@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from fleet.errors import DeviceError, FleetError, ModelError, SetupError
 from fleet.ir.dialect import PrintOp
-from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
+from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule
 from fleet.ir.weights import Weights
 
 if TYPE_CHECKING:
@@ -162,13 +162,13 @@ class _LlvmCpu(Executable):
             return _seconds(lambda: self._host.run(inputs))
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        from fleet.targets.printed import printed
-
         text = ""
         with self._lock:
             self._host.run(inputs)
             outputs = {name: self._host.fetch(buffer) for name, buffer in self._host.plan.outputs}
             if self._prints:
+                from fleet.targets.printed import printed  # loads the NumPy VM
+
                 text = printed(self._program, lambda value: self._host.fetch(self._printed[value]))
         sys.stdout.write(text)
         return outputs
@@ -305,8 +305,10 @@ def _require(engine: str) -> None:
         raise SetupError(missing, where=f"@jit, target {engine}")
 
 
-_KEPT: weakref.WeakValueDictionary[tuple[str, str, Schedule, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
-"""Key: what runs it, the program's content, its schedule and its outputs' names. Functions with the same program share the code."""
+_Key: TypeAlias = tuple[str, str, Schedule, MatmulChoice, tuple[str, ...]]
+"""What runs a program, its content, its schedule, what multiplies matrices, and its outputs' names."""
+_KEPT: weakref.WeakValueDictionary[_Key, Executable] = weakref.WeakValueDictionary()
+"""Functions with the same program share the code."""
 _LOCK = threading.Lock()
 
 
@@ -316,7 +318,7 @@ def executable(program: Program, engine: str) -> Executable:
     "cpu" is machine code of this processor if every operation compiles, else the VM. Raises DeviceError if the target cannot hold
     the program, SetupError if a tool is missing.
     """
-    key = (engine, program.hash, program.schedule, (*program.outputs, *(a.name for a in program.arguments)))
+    key = (engine, program.hash, program.schedule, program.matmul, (*program.outputs, *(a.name for a in program.arguments)))
     with _LOCK:
         found = _KEPT.get(key)
     if found is None:
@@ -367,6 +369,9 @@ def _compiled(program: Program, engine: str) -> Executable:
         if program.schedule != USUAL_SCHEDULE:
             what = "parts on devices have no schedule"
             raise FleetError(what, where=program.source_name, hint="leave out schedule= or fleet.device")
+        if program.matmul != "exact":
+            what = f"parts on devices have no matmul={program.matmul}"
+            raise FleetError(what, where=program.source_name, hint="leave out matmul= or fleet.device")
         return _Mixed(program, engine)
     name, _, device = engine.partition(" ")
     if device:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fleet.errors import FleetError, SetupError
-from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
+from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule, check_matmul
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -260,6 +260,7 @@ def compile_model(
     pipeline: str | None = None,
     hooks: PassHooks | None = None,
     schedule: Schedule = USUAL_SCHEDULE,
+    matmul: MatmulChoice = "exact",
 ) -> Compiled:
     """Compile a model.
 
@@ -273,12 +274,14 @@ def compile_model(
         pipeline: passes to run ("vm" keeps every bit; see `fleet.transforms.pipeline.PIPELINES`); None for none.
         hooks: what to do around every pass (dumps, verification).
         schedule: how the loops of kernels run, on every engine that has such loops; these refuse one that does not fit.
+        matmul: what computes matrix products on engine cuda (`fleet.ir.schedule.MatmulChoice`); opencl has "exact" alone.
 
     Raises:
         SourceError, ModelError: as `fleet.frontend.source.load`.
     """
     compiled = _loaded(spec, weights, inputs, seed, batch, dynamic)
-    compiled = replace(compiled, program=replace(compiled.program, schedule=schedule))
+    check_matmul(matmul, "cuda", spec)
+    compiled = replace(compiled, program=replace(compiled.program, schedule=schedule, matmul=matmul))
     return compiled if pipeline is None else optimised(compiled, pipeline, hooks)
 
 
@@ -379,9 +382,10 @@ def _riscv(compiled: Compiled) -> str:
 def _kernels(compiled: Compiled, surface: str) -> str:
     from fleet.targets.gpu.module import generate_gpu
     from fleet.targets.gpu.surface import SURFACES
-    from fleet.targets.riscv.prepare import prepared
+    from fleet.targets.riscv.prepare import prepared_for_cuda
 
-    return generate_gpu(prepared(compiled.program), SURFACES[surface], keep=False).text
+    check_matmul(compiled.program.matmul, surface, compiled.program.source_name)
+    return generate_gpu(prepared_for_cuda(compiled.program), SURFACES[surface], keep=False).text
 
 
 _TEXTS: Mapping[str, Callable[[Compiled], str]] = {

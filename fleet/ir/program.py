@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp
-from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
+from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule
 from fleet.ir.weights import Recipe, Weights
 
 
@@ -86,6 +86,7 @@ class Program:
         handlers: the `except` clauses that were taken while reading the source, as file and line: "model.py:12".
         files: the data files that the source has read.
         schedule: how the loops of kernels run; it changes no bit, and is no part of `hash`.
+        matmul: what computes matrix products on a CUDA device; no part of `hash` either, since the golden is the same.
     """
 
     module: ModuleOp
@@ -102,6 +103,7 @@ class Program:
     handlers: tuple[str, ...] = ()
     files: tuple[DataFile, ...] = ()
     schedule: Schedule = USUAL_SCHEDULE
+    matmul: MatmulChoice = "exact"
 
     @property
     def all_sources(self) -> str:

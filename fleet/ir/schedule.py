@@ -1,11 +1,34 @@
-"""How the loops of kernels run: what who writes a program chooses, or a search. No choice changes a bit of a result."""
+"""How kernels run: what who writes a program chooses, or a search.
+
+No choice for loops changes a bit of a result; what computes matrix products on a GPU may.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 from fleet.errors import FleetError
+
+MatmulChoice: TypeAlias = Literal["exact", "tensor-cores", "bfloat16", "cublas"]
+"""What computes matrix products on a CUDA device.
+
+- "exact": kernels whose sums run in ascending order, equal to riscv's in every bit.
+- "tensor-cores": of float16 arrays tensor cores, with exact products and sums in float32, whose order is the hardware's; other
+  products are exact.
+- "bfloat16": of float32 arrays tensor cores, too: their elements are rounded to bfloat16 before, to 8 bits instead of 24.
+- "cublas": NVIDIA's library, with sums in the precision of the result, of float16 in float32.
+"""
+MATMULS: tuple[MatmulChoice, ...] = get_args(MatmulChoice)
+
+
+def check_matmul(choice: str, target: str, where: str) -> None:
+    """Raise FleetError if there is no such choice, or if it is none of a target; "cuda" and "gpu" have all."""
+    if choice not in MATMULS:
+        raise FleetError(f"matmul is {choice!r}", where=where, hint=f"choose among {', '.join(MATMULS)}")
+    if choice != "exact" and target not in ("cuda", "gpu"):
+        raise FleetError(f"matmul={choice} is a choice of target cuda; this is {target}", where=where, hint="leave out matmul")
+
 
 _MOST = 64
 """Steps between two branches, elements of a step, threads."""

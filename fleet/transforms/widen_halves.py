@@ -1,15 +1,21 @@
 """Computes float16 in float32: operands are cast, the operation is done in float32, and its result is rounded once.
 
+With `products=kept`, matrix products of float16 stay: tensor cores and cuBLAS multiply such arrays, with sums in float32.
+
 For targets that have float16 in memory and no arithmetic in it. NumPy's ufuncs do the same: convert, compute, round. Composites are
 expanded, so that each of their steps is rounded as in the golden. What only moves elements stays in float16.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 import numpy as np
 from xdsl.dialects.builtin import f64
 from xdsl.ir import Attribute, SSAValue
 
+from fleet.errors import FleetError
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.constants import constant, constant_value
@@ -19,7 +25,7 @@ from fleet.ir.operations.composite import CompositeOp
 from fleet.ir.operations.operation import ElementwiseOp, attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.transforms.edit import Edit, identity
-from fleet.transforms.passes import plain
+from fleet.transforms.passes import Pass
 
 _HALF = np.dtype(np.float16)
 _MOVING = (
@@ -35,6 +41,11 @@ def computes_in_half(op: FleetOp) -> bool:
     return any(_is_half(v.type) for v in (*op.operands, *op.results)) or _of_half_numbers(op)
 
 
+def multiplies_halves(op: FleetOp) -> bool:
+    """Return whether the operation is a matrix product of two arrays of float16."""
+    return isinstance(op, d.MatmulOp) and all(map(_is_half, (v.type for v in op.operands)))
+
+
 def _of_half_numbers(op: FleetOp) -> bool:
     """Return whether the operation computes with numbers of float16 and no tensor: `isnan` of the number in `fmax(1, x)`."""
     types = [v.type for v in op.operands]
@@ -45,13 +56,14 @@ def _is_half(type_: Attribute) -> bool:
     return is_tensor(type_) and numpy_dtype(type_) == _HALF
 
 
-def _apply(edit: Edit) -> None:
+def _apply(edit: Edit, *, products: bool) -> None:
+    """products: whether matrix products are widened, too."""
     for op in edit.operations():
         if isinstance(op, CompositeOp) and computes_in_half(op):
             edit.expand(op, expand(op))
     wide: dict[SSAValue, SSAValue] = {}
     for op in edit.operations():
-        if computes_in_half(op):
+        if computes_in_half(op) and (products or not multiplies_halves(op)):
             _widen(edit, op, wide)
 
 
@@ -92,5 +104,10 @@ def _rounded(edit: Edit, op: FleetOp, number: SSAValue) -> SSAValue:
     return edit.insert_before(op, constant(value, f64), f"{op_id(op)}.number")
 
 
-PASS = plain("widen-halves", "compute float16 in float32, rounded after each operation", "rounding", _apply)
-"""Rounding may change: NumPy may round a sum between its parts."""
+def PASS(options: Mapping[str, str]) -> Pass:
+    """Return the pass. Rounding may change: NumPy may round a sum between its parts. Raises FleetError for another option."""
+    if options not in ({}, {"products": "kept"}):
+        given = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+        raise FleetError(f"pass widen-halves has no option {given}", hint="its one option is products=kept")
+    summary = "compute float16 in float32, rounded after each operation"
+    return Pass("widen-halves", summary, "rounding", partial(_apply, products=not options))

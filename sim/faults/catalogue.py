@@ -9,6 +9,7 @@ import credit_faults
 import evidence_faults
 import hardware_faults
 import harness_faults
+import kernel_faults
 import language_faults
 import lowering_faults
 import memory_faults
@@ -37,6 +38,7 @@ FAULTS: tuple[Fault, ...] = (
     *memory_faults.FAULTS,
     *compiler_faults.FAULTS,
     *lowering_faults.FAULTS,
+    *kernel_faults.FAULTS,
     *pass_faults.FAULTS,
     *harness_faults.FAULTS,
     *verdict_faults.FAULTS,

@@ -171,3 +171,12 @@ def test_only_compile_says_what_a_backend_lacks(fleet: Fleet, tmp_path: Path) ->
     ran = fleet("compile", "--only-compile", "--target-backend", "llvm-cpu", "m.py:f")
     assert ran.code == 2
     assert "on llvm-cpu" in ran.err
+
+
+def test_products_of_cuda_are_a_choice(fleet: Fleet, refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(DENSE)
+    done = fleet("compile", "--emit", "cuda", "--matmul", "bfloat16", "model.py:forward")
+    assert done.code == 0
+    assert "wmma.mma.sync" in done.out
+    ran = refused("compile", "--emit", "opencl", "--matmul", "bfloat16", "model.py:forward")
+    assert "matmul=bfloat16 is a choice of target cuda; this is opencl" in ran.err

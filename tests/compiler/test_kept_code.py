@@ -48,3 +48,24 @@ def test_a_cache_that_cannot_be_written_costs_time_alone(tmp_path: Path) -> None
     (tmp_path / "file").write_text("")
     for _ in range(2):
         assert ran(tmp_path, tmp_path / "file" / "cache") == "0 40.0 llvm-cpu 1"
+
+
+LOADED = """
+import sys
+import numpy as np
+from fleet import jit
+
+@jit
+def layer(x):
+    return np.exp(x) + 1
+
+layer(np.zeros((2, 8), np.float32))
+heavy = ("numpy.f2py", "fleet.targets.printed")
+print(layer.lower(np.zeros((2, 8), np.float32)).engine, [name for name in heavy if name in sys.modules])
+"""
+
+
+def test_a_first_call_loads_neither_numpys_tools_nor_the_numpy_vm(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(LOADED)
+    done = subprocess.run([sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("llvm-cpu []\n", "")

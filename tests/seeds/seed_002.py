@@ -83,7 +83,7 @@ COMPILER = Group(
             "TOSA + numpy + arith + math + tensor dialects",
             "fleet compile --emit mlir numpy_model.py:forward",
             "linalg.",
-            "the dialect `fleet`, exported to func, linalg, tensor, arith, math: TOSA has no float64, no order of sums",
+            "the dialect `fleet`, exported to func, linalg, tensor, arith, math; TOSA is read: it has no float64, no order of sums",
         ),
         works(
             "export parsed by mlir-opt",

@@ -10,6 +10,7 @@ from fleet.cli.model import SPARSE, accel_options, data_options, lowering, onnx_
 from fleet.cli.running.compiling import CompileRequest, execute
 from fleet.compiler import BACKENDS, STAGES
 from fleet.errors import FleetError
+from fleet.ir.schedule import MATMULS, MatmulChoice, check_matmul
 
 _EPILOG = """\b
 Examples:
@@ -26,6 +27,7 @@ Examples:
   fleet compile --emit onnx examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.onnx
   fleet compile --emit riscv-asm examples/digits/model.py:forward -o digits.elf
   fleet compile --emit cuda examples/digits/model.py:forward -o digits.cu
+  fleet compile --emit cuda --matmul bfloat16 examples/digits/model.py:forward
 
 A name that ends in .fbc (bytecode), .onnx (onnx) or .elf (riscv-asm) gets the file that `fleet run`, onnxruntime or an emulator
 takes, one that ends in .stream (accel-regs, accel-aux) the stream with its memory images, in .bin (accel-aux) the binary alone, in
@@ -57,6 +59,7 @@ _PIPELINES = ("vm", "raise", "riscv", "accel")
 @click.option("--dump-ir-before-pass", "before", is_flag=True, help="Show the IR before every pass (implies --opt).")
 @click.option("--dump-ir-after-pass", "after", is_flag=True, help="Show the IR after every pass (implies --opt).")
 @click.option("--external-data", is_flag=True, help="Weights of an ONNX model in a file beside it (always so from 1 GiB on).")
+@click.option("--matmul", type=click.Choice(MATMULS), default="exact", help="What computes products in the stage cuda.")
 @click.option("--device", help="Device for accel-regs, accel-aux, memory-map and hpp.")
 @click.option("--group", type=click.Choice(["32", "64", "128"]), help="Inputs that share one weight scale (device's default).")
 @SPARSE
@@ -82,6 +85,7 @@ def command(
     before: bool,
     after: bool,
     external_data: bool,
+    matmul: MatmulChoice,
     device: str | None,
     group: str | None,
     sparse: str | None,
@@ -101,12 +105,13 @@ def command(
         raise FleetError("only an ONNX file has external data", where="--external-data", hint="write one: --emit onnx -o NAME.onnx")
     if out is not None and stage is None:
         raise FleetError("no stage is named to be written", where="-o", hint="name one with --emit")
+    check_matmul(matmul, "cuda" if backend == "cuda" else stage or "ir", "--matmul")
     request = CompileRequest(
         model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
         dynamic="all" in dynamic or dynamic,
         lowering=lowering(group, issue, load, sparse=sparse), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
         backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
-        before=before, after=after, external_data=external_data,
+        before=before, after=after, external_data=external_data, matmul=matmul,
     )  # fmt: skip
     from fleet.llm.load import is_language_model
 

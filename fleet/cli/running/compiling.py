@@ -14,6 +14,7 @@ from fleet.cli.request import own_request
 from fleet.compiler import Compiled, compile_model, engine_of, optimised, source_stage
 from fleet.errors import FleetError
 from fleet.ir.lowering_options import USUAL, LoweringOptions
+from fleet.ir.schedule import MatmulChoice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,6 +56,7 @@ class CompileRequest:
         dumps: folder for every stage of the compilation.
         before, after: write the IR before and after every pass, to `dumps` or standard error.
         external_data: of an ONNX model, store the weights in their own file.
+        matmul: what computes matrix products in the stage cuda.
     """
 
     model: str
@@ -78,6 +80,7 @@ class CompileRequest:
     before: bool = False
     after: bool = False
     external_data: bool = False
+    matmul: MatmulChoice = "exact"
 
 
 def execute(request: CompileRequest) -> int:
@@ -95,6 +98,7 @@ def execute(request: CompileRequest) -> int:
         seed=request.seed,
         batch=request.batch,
         dynamic=request.dynamic,
+        matmul=request.matmul,
     )
     say_widened(compiled.program)
     if compiled.banner and (request.run or request.stage not in ("token", "ast")):

@@ -13,8 +13,10 @@ import numpy as np
 
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
+from fleet.engines.gpu.cublas import Cublas
 from fleet.errors import ModelError, SetupError
-from fleet.targets.gpu.module import GpuArray, GpuKernel, GpuModule
+from fleet.targets.gpu.library import GemmCall
+from fleet.targets.gpu.module import GemmStep, GpuArray, GpuKernel, GpuModule
 from fleet.targets.gpu.run import TensorOnGpu
 from fleet.targets.gpu.surface import CUDA, Surface
 
@@ -59,7 +61,11 @@ class CudaDevice:
         return f"{name}, CUDA {major}.{minor}"
 
     def load(self, module: GpuModule) -> CudaMachine:
-        """Build the kernels. Raises SetupError if NVRTC is missing or refuses them."""
+        """Build the kernels. Raises SetupError if NVRTC is missing or refuses them, or cuBLAS is missing and needed."""
+        have = int(self._cupy.cuda.Device().compute_capability)
+        if have < module.capability:
+            what = f"matmul={module.program.matmul} needs a GPU of compute capability {_words(module.capability)}"
+            raise SetupError(f"{what}; this one has {_words(have)}", hint="leave out matmul")
         return CudaMachine(module, self._cupy, self._compiled(module.text) if module.kernels else None)
 
     def _compiled(self, text: str) -> Path:
@@ -76,6 +82,10 @@ class CudaDevice:
         except (RuntimeError, OSError) as error:  # there is no NVRTC, or it does not know this GPU
             raise SetupError(f"NVRTC compiles no kernels: {str(error).strip()[:500]}", hint=_EXTRA) from error
         return path
+
+
+def _words(capability: int) -> str:
+    return f"{capability // 10}.{capability % 10}"
 
 
 def _by_nvrtc(nvrtc: Any, text: str, options: Sequence[str]) -> bytes:
@@ -97,6 +107,7 @@ class CudaMachine:
         """code: the kernels' machine code, None if there are none."""
         self._cupy = cupy
         self._kernels: dict[str, Any] = {}
+        self._cublas = Cublas() if any(isinstance(step, GemmStep) for step in module.steps) else None
         if code is not None:
             loaded = cupy.RawModule(path=str(code))
             self._kernels = {kernel.name: loaded.get_function(kernel.name) for kernel in module.kernels}
@@ -138,6 +149,13 @@ class CudaMachine:
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
         """Begin a launch."""
         self._kernels[kernel.name]((kernel.groups,), (kernel.local,), tuple(buffers))
+
+    def multiply(self, call: GemmCall, places: Sequence[tuple[Any, int]]) -> None:
+        """Begin a product of cuBLAS on the current stream."""
+        assert self._cublas is not None
+        size = call.dtype.itemsize
+        addresses = [buffer.__cuda_array_interface__["data"][0] + offset * size for buffer, offset in places]
+        self._cublas.multiply(call, addresses, self._cupy.cuda.get_current_stream().ptr)
 
     def finish(self) -> None:
         """Wait for everything."""

@@ -16,6 +16,7 @@ from fleet.engines.trace import Trace
 from fleet.errors import SetupError
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
+from fleet.ir.schedule import check_matmul
 from fleet.targets.riscv.arithmetic import MAX_ULP
 
 if TYPE_CHECKING:  # finding out that nothing is installed must not load the compiler
@@ -73,10 +74,11 @@ class KernelEngine:
         """
         from fleet.targets.gpu.module import generate_gpu
         from fleet.targets.gpu.run import LoadedModule
-        from fleet.targets.riscv.prepare import prepared
+        from fleet.targets.riscv.prepare import prepared_for_cuda
 
         device = self._find()
-        module = generate_gpu(prepared(program, "riscv"), device.surface, keep=keep)
+        check_matmul(program.matmul, device.surface.name, program.source_name)
+        module = generate_gpu(prepared_for_cuda(program), device.surface, keep=keep)
         return LoadedModule(module, device.load(module))
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
@@ -85,7 +87,7 @@ class KernelEngine:
         Raises as `load`, and ModelError for errors that the data cause.
         """
         from fleet.ir.operations.composite import entering
-        from fleet.targets.gpu.module import HostComputation, KernelStep
+        from fleet.targets.gpu.module import GemmStep, HostComputation, KernelStep
 
         loaded = self.load(program, keep=options.keep_tensors)
         start = time.perf_counter()
@@ -97,7 +99,7 @@ class KernelEngine:
             trace.tensors = {id_: tensor for id_, tensor in run.tensors().items() if id_ in known}
         trace.outputs = run.outputs()
         module = loaded.module
-        launches = [step for step in module.steps if isinstance(step, KernelStep)]
+        launches = [step for step in module.steps if isinstance(step, KernelStep | GemmStep)]
         reasons = {op_id(step.op): step.reason for step in module.steps if isinstance(step, HostComputation) and step.reason}
         trace.counters = {"launches": float(len(launches)), "kernels": float(len(module.kernels))}
         trace.meta = {

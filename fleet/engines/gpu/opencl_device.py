@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib
 import shutil
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from fleet.errors import ModelError, SetupError
+from fleet.targets.gpu.library import GemmCall
 from fleet.targets.gpu.module import GpuArray, GpuKernel, GpuModule
 from fleet.targets.gpu.run import TensorOnGpu
 from fleet.targets.gpu.surface import OPENCL, Surface, approximate
@@ -131,6 +133,10 @@ class OpenClMachine:
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
         """Begin a launch."""
         self._kernels[kernel.name](self._queue, (kernel.groups * kernel.local,), (kernel.local,), *buffers)
+
+    def multiply(self, call: GemmCall, places: Sequence[tuple[Any, int]]) -> None:
+        """Never called: `generate_gpu` makes calls of cuBLAS for CUDA alone."""
+        raise AssertionError(call)
 
     def finish(self) -> None:
         """Wait for everything."""

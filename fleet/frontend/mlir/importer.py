@@ -13,12 +13,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from fleet.errors import ModelError
-from fleet.frontend.mlir import scalars
+from fleet.frontend.mlir import scalars, tosa
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS, Nest, nest_of
 from fleet.frontend.mlir.reductions import computed
 from fleet.frontend.mlir.tensors import RULES, number, pad_parts
 from fleet.frontend.mlir.text import MlirText
+from fleet.frontend.mlir.tosa_text import TosaOperation
 from fleet.symbols.dims import Declared
 
 MAX_DEPTH = 64
@@ -88,6 +89,8 @@ class MlirReader:
         operands = [values[v] for v in op.operands]
         if name in RULES:
             return [RULES[name](b, op, *operands)]
+        if isinstance(op, TosaOperation):
+            return [tosa.compute(b, op, operands)]
         if name.startswith(("arith.", "math.")):
             return [scalars.compute(b, op, operands)]
         if isinstance(op, LinalgStructuredOperation):

@@ -18,14 +18,15 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from fleet.core.file_kinds import kind_of, refuse_foreign
 from fleet.errors import ModelError
 from fleet.frontend.mlir.named import NAMED
+from fleet.frontend.mlir.tosa_text import TosaOperation, tosa_operation
 from fleet.ir.text import check_strings
 
 MAX_TEXT = 256 << 20
 """Bytes of a file."""
 
 DIALECTS = (Builtin, func.Func, linalg.Linalg, tensor.Tensor, arith.Arith, math.Math, scf.Scf)
-"""The dialects that are read. Operations of other dialects, and those that xDSL lacks, are parsed in generic form; the importer
-names those that it refuses."""
+"""The dialects that are read, besides TOSA. Operations of other dialects, and those that xDSL lacks, are parsed in generic form;
+the importer names those that it refuses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,9 @@ class _Parser(Parser):
         op = super().parse_operation()
         self.starts[op] = start
         return op
+
+    def _get_op_by_name(self, name: str) -> type[Operation]:
+        return tosa_operation(name) if name.startswith("tosa.") else super()._get_op_by_name(name)
 
     def parse_comma_separated_list(self, delimiter: Any, parse: Any, context_msg: str = "") -> list[Any]:
         """Take several result types in parentheses, as MLIR writes them and xDSL's own printer does."""
@@ -104,7 +108,7 @@ def parse_text(text: str, name: str) -> MlirText:
     lines = {op: ends(start) for op, start in parser.starts.items()}
     found = MlirText(name, module, text, parser.starts, lines)
     for op in module.walk():
-        if isinstance(op, UnregisteredOp | tensor.ReshapeOp):  # xDSL multiplies unknown sizes as if they were -1
+        if isinstance(op, UnregisteredOp | TosaOperation | tensor.ReshapeOp):  # xDSL multiplies unknown sizes as if they were -1
             continue
         try:
             op.verify(verify_nested_ops=False)

@@ -83,7 +83,7 @@ def is_callable(function: str) -> bool:
     if function in _NAMES:
         return True
     name, _, method = function.partition(".")
-    found = getattr(np, name, None)
+    found = vars(np).get(name)  # getattr would import NumPy's lazy modules, f2py among them
     return isinstance(found, np.ufunc) and found.types[0].find("O") < 0 and (not method or method in _METHODS)
 
 

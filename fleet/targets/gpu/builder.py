@@ -13,7 +13,9 @@ from typing import Any
 
 from llvmlite import ir
 
+from fleet.ir.schedule import MatmulChoice
 from fleet.targets.gpu.statements import (
+    CallStatement,
     Choice,
     CountedLoop,
     Expression,
@@ -172,9 +174,9 @@ class _Inside:
 class TextBuilder:
     """llvmlite's builder, as far as kernels on scalars use it. Methods with its names do what it does."""
 
-    def __init__(self, surface: Surface, scratch: int, launches: int | None = None) -> None:
-        """scratch: bytes of each work item; `common` of all together; launches: as in `TextFlow`."""
-        self.surface, self.scratch, self.common = surface, scratch, 0
+    def __init__(self, surface: Surface, scratch: int, launches: int | None = None, matmul: MatmulChoice = "exact") -> None:
+        """scratch: bytes of each work item; `common` of all together; launches: as in `TextFlow`; matmul: of `Program.matmul`."""
+        self.surface, self.scratch, self.common, self.matmul = surface, scratch, 0, matmul
         self.module = ir.Module()
         self.fleet_isa, self.fleet_host, self.fleet_part = DEFAULT_ISA, None, None
         self.fleet_flow = TextFlow(self, launches)
@@ -192,6 +194,10 @@ class TextBuilder:
     def raw(self, text: str) -> None:
         """Append a statement as text."""
         self.add_item(Raw(text))
+
+    def call_text(self, form: str, *operands: TextOperand) -> None:
+        """Append a call of a function that returns nothing; its operands count elements."""
+        self.add_item(CallStatement(form, operands))
 
     def make(self, type_: Any, form: str, *operands: TextOperand, index: bool = False, reads: bool = False) -> Expression:
         """Append an expression."""

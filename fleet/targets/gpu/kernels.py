@@ -8,6 +8,7 @@ from typing import TypeAlias
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, FusedOp, name_of
 from fleet.ir.operations.operation import ReduceOp, attributes_of
+from fleet.ir.schedule import MatmulChoice
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
 from fleet.targets.gpu.products import emit_attention_launches, emit_tiled_linear, emit_tiled_matmul
 from fleet.targets.gpu.statements import Pointer
@@ -19,7 +20,7 @@ from fleet.targets.riscv.kernels.fused import emit_loops
 from fleet.targets.riscv.kernels.kernel import I8, ArrayOperand, is_float
 from fleet.targets.riscv.kernels.operations import needs_host, workspace
 from fleet.targets.riscv.plan import refuse, type_supported
-from fleet.transforms.widen_halves import computes_in_half
+from fleet.transforms.widen_halves import computes_in_half, multiplies_halves
 
 TiledKernel: TypeAlias = Callable[[TextBuilder, FleetOp, ArrayOperand, Sequence[ArrayOperand]], None]
 _TILED: Mapping[type[FleetOp], TiledKernel] = {
@@ -48,7 +49,11 @@ def host_reason(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str | None:
 
 
 def launches_of(
-    op: FleetOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], surface: Surface
+    op: FleetOp,
+    results: Sequence[ArrayOperand],
+    operands: Sequence[ArrayOperand],
+    surface: Surface,
+    matmul: MatmulChoice = "exact",
 ) -> tuple[TextBuilder, list[LaunchBody]]:
     """Return the launches of an operation, in order, and the builder that made them.
 
@@ -57,19 +62,20 @@ def launches_of(
         results: its result, or the parts of a kernel's; their pointers are of `statements`.
         operands: its operands'.
         surface: the language.
+        matmul: `Program.matmul`.
 
     Raises DeviceError if the kernel lacks the operation for these arrays.
     """
-    if computes_in_half(op):
+    if computes_in_half(op) and not (matmul != "exact" and multiplies_halves(op)):
         raise refuse(op, "arithmetic in float16", "run pass widen-halves before")
     along = _along_rows(op, operands) if surface.any else None
     if along is not None:
-        b, launches = _emitted(op, results, operands, surface)
+        b, launches = _emitted(op, results, operands, surface, matmul)
         try:
             return b, [launch if launch.groups else in_teams(launch, surface, across=not along) for launch in launches]
         except CannotShareError:
             pass
-    return _emitted(op, results, operands, surface)
+    return _emitted(op, results, operands, surface, matmul)
 
 
 def _along_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool | None:
@@ -93,10 +99,10 @@ def _along_rows(op: FleetOp, operands: Sequence[ArrayOperand]) -> bool | None:
 
 
 def _emitted(
-    op: FleetOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], surface: Surface
+    op: FleetOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], surface: Surface, matmul: MatmulChoice
 ) -> tuple[TextBuilder, list[LaunchBody]]:
     arrays = [*results, *operands]
-    b = TextBuilder(surface, _scratch(op, arrays), _IN_ORDER.get(type(op)))
+    b = TextBuilder(surface, _scratch(op, arrays), _IN_ORDER.get(type(op)), matmul)
     scratch = Pointer("scratch", I8, space="scratch")
     if isinstance(op, FusedOp):
         emit_loops(b, op, results, operands, scratch)

@@ -18,14 +18,17 @@ from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import DeviceError
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, FusedOp, PrintOp, kind_of, op_id
+from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, FusedOp, MatmulOp, PrintOp, kind_of, op_id
 from fleet.ir.program import Program
+from fleet.ir.schedule import check_matmul
 from fleet.targets.gpu.builder import LaunchBody, TextBuilder
 from fleet.targets.gpu.kernels import host_reason, launches_of
+from fleet.targets.gpu.library import GemmCall, gemm_of
 from fleet.targets.gpu.printer import StatementPrinter
 from fleet.targets.gpu.products import GPU_CHOICES, MOST
 from fleet.targets.gpu.statements import Pointer
 from fleet.targets.gpu.surface import Surface
+from fleet.targets.gpu.tensor_tiles import tensor_functions
 from fleet.targets.riscv.codegen import in_kernels
 from fleet.targets.riscv.kernels.fused import describe_bodies
 from fleet.targets.riscv.kernels.kernel import I8, ArrayOperand, contiguous, element, index
@@ -48,7 +51,8 @@ _WORDS = (
     "protected public register restrict return short signed sizeof static struct switch template this throw true try typedef "
     "typename union unsigned using virtual void volatile while xor kernel global local uint ulong uchar ushort size_t "
     "fma fmaf sqrt sqrtf fmax fmin floor ceil rint fabs copysign fault stopped scratch i r inside row lane real out linux unix "
-    "left right next_left next_right own_left own_right sums"
+    "left right next_left next_right own_left own_right sums lefts rights staged clear multiply load_left load_right store_sums "
+    "to_bfloat16 Sums Fragment_f16 Fragment_bf16"
 )
 _RESERVED = frozenset(_WORDS.split())
 _TAKEN = re.compile(r"(?:[vkst]|tile|total)?\d+.*|_.*|get_.*|as_.*|atomic.*|[A-Z][A-Z0-9_]{2,}")
@@ -95,6 +99,15 @@ class HostComputation:
 
 
 @dataclass(frozen=True)
+class GemmStep:
+    """A product that cuBLAS computes. arguments: names of memory and elements before the first one: result, operands."""
+
+    op: FleetOp
+    call: GemmCall
+    arguments: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class GpuModule:
     """Kernels and steps of a program.
 
@@ -107,6 +120,7 @@ class GpuModule:
         arrays: value -> its arrays: one, or the parts of a tuple.
         sizes: memory -> bytes; constants: memory -> what lies there from the beginning.
         scratch: bytes of `SCRATCH`.
+        capability: the compute capability that the kernels need, 80 for 8.0; 0: any.
     """
 
     program: Program
@@ -114,11 +128,12 @@ class GpuModule:
     surface: Surface
     text: str
     kernels: tuple[GpuKernel, ...]
-    steps: tuple[KernelStep | HostComputation, ...]
+    steps: tuple[KernelStep | GemmStep | HostComputation, ...]
     arrays: Mapping[SSAValue, tuple[GpuArray, ...]]
     sizes: Mapping[str, int]
     constants: Mapping[str, np.ndarray]
     scratch: int
+    capability: int = 0
 
 
 def generate_gpu(program: Program, surface: Surface, *, keep: bool = True) -> GpuModule:
@@ -127,6 +142,7 @@ def generate_gpu(program: Program, surface: Surface, *, keep: bool = True) -> Gp
     keep: whether every result can be read after the run. Raises DeviceError for unknown sizes, and if no operation has a kernel.
     """
     check_known(program, surface.name)
+    check_matmul(program.matmul, surface.name, program.source_name)
     return _Module(in_kernels(program, keep=keep, choices=GPU_CHOICES), surface).make(program)
 
 
@@ -145,7 +161,7 @@ class _Module:
         self._arrays: dict[SSAValue, tuple[GpuArray, ...]] = {}
         self._sizes: dict[str, int] = {}
         self._constants: dict[str, np.ndarray] = {}
-        self._steps: list[KernelStep | HostComputation] = []
+        self._steps: list[KernelStep | GemmStep | HostComputation] = []
         self._kernels: dict[str, list[tuple[GpuKernel, tuple[str, ...]]]] = {}
         self._names: Counter[str] = Counter()
         self._words: dict[str, str] = {}
@@ -158,16 +174,31 @@ class _Module:
         refusals: list[DeviceError] = []
         for op in self._program.operations():
             self._operation(op, refusals)
-        if refusals and not any(isinstance(step, KernelStep) for step in self._steps):
+        if refusals and all(isinstance(step, HostComputation) for step in self._steps):
             raise refusals[0]
         kernels = [kernel for group in self._kernels.values() for kernel, _ in group]
         text = "".join(kernel.text for kernel in kernels)
         surface = self._surface
-        head = f"// {surface.how}\n{surface.double if 'double' in text else ''}{surface.head}\n"
+        functions, capability = tensor_functions(text)
+        head = f"// {surface.how}\n{surface.double if 'double' in text else ''}{surface.head}\n{functions}"
+        parts = [part for part in (text.rstrip(), self._calls()) if part]
         return GpuModule(
-            self._program, prepared, surface, f"{head}{text.rstrip()}\n", tuple(kernels), tuple(self._steps),
-            self._arrays, self._sizes, self._constants, self._scratch,
+            self._program, prepared, surface, head + "\n\n".join(parts) + "\n", tuple(kernels), tuple(self._steps), self._arrays,
+            self._sizes, self._constants, self._scratch, capability,
         )  # fmt: skip
+
+    def _calls(self) -> str:
+        """Return the calls of cuBLAS, which the host makes between the launches, as comments; "" without any."""
+        lines = [
+            f"// {op_id(step.op)}: {step.call.text(*(self._address(*place) for place in step.arguments))}"
+            for step in self._steps
+            if isinstance(step, GemmStep)
+        ]
+        return "\n".join(["// Between the launches, with one = 1 and zero = 0:", *lines]) if lines else ""
+
+    def _address(self, memory: str, offset: int) -> str:
+        name = re.sub(r"[^A-Za-z0-9_]", "_", self._words[memory])
+        return f"{name} + {offset}" if offset else name
 
     # ---- memory
 
@@ -228,7 +259,8 @@ class _Module:
         reason = host_reason(op, [self._operand(v, None) for v in (*op.results, *op.operands)])
         try:
             if reason is None:
-                self._launch(op)
+                if not self._in_library(op):
+                    self._launch(op)
                 return
             refusals.append(DeviceError(f"operation {id_} on {self._surface.name}: {reason}", where=text_of(op, "at")))
         except DeviceError as error:
@@ -245,6 +277,18 @@ class _Module:
         if pointers is not None and known is None:
             pointer = replace(pointers[array.memory], offset=index(array.offset) if array.offset else None)
         return ArrayOperand(pointer, array.dtype, array.shape, array.strides, known)
+
+    def _in_library(self, op: FleetOp) -> bool:
+        """Add a call of cuBLAS, if it is asked for and has one for the operation."""
+        if self._program.matmul != "cublas" or not isinstance(op, MatmulOp):
+            return False
+        values = (op.results[0], *op.operands)
+        call = gemm_of(*(self._operand(v, None) for v in values))
+        if call is None:
+            return False
+        places = tuple((a.memory, a.offset) for a in (self._arrays[v][0] for v in values))
+        self._steps.append(GemmStep(op, call, places))
+        return True
 
     def _launch(self, op: FleetOp) -> None:
         results = self._arrays[op.results[0]]
@@ -266,7 +310,7 @@ class _Module:
         pointers = {m: Pointer(names[m], types[m]) for m in memory}
         made = [ArrayOperand(pointers[a.memory], a.dtype, a.shape, a.strides) for a in results]
         operands = [self._operand(v, pointers) for v in op.operands]
-        b, launches = launches_of(op, made, operands, self._surface)
+        b, launches = launches_of(op, made, operands, self._surface, self._program.matmul)
         kind = "fused_" + "_".join(kind_of(one) for one in op.operations[:4]) if isinstance(op, FusedOp) else kind_of(op)
         found: list[tuple[GpuKernel, tuple[str, ...]]] = []
         for launch in launches:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fleet.targets.gpu.statements import (
+    CallStatement,
     Choice,
     CountedLoop,
     Expression,
@@ -148,6 +149,10 @@ class StatementPrinter:
                 self._line("}", depth)
             case FaultStop():
                 self._stop(item, depth)
+            case CallStatement():
+                operands = [bare(self._operand(o, counts=True)) for o in item.operands]
+                self._flush(depth)
+                self._line(item.form.format(*operands), depth)
             case _:
                 assert isinstance(item, Raw)
                 self._flush(depth)

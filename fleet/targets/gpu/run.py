@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -18,7 +18,8 @@ from fleet.core.room import check_room
 from fleet.errors import ModelError
 from fleet.ir.dialect import PrintOp, op_id
 from fleet.targets.bytecode.evaluate import apply
-from fleet.targets.gpu.module import FAULT, SCRATCH, STOPPED, GpuArray, GpuKernel, GpuModule, HostComputation, KernelStep
+from fleet.targets.gpu.library import GemmCall
+from fleet.targets.gpu.module import FAULT, SCRATCH, STOPPED, GemmStep, GpuArray, GpuKernel, GpuModule, HostComputation, KernelStep
 from fleet.targets.printed import show
 from fleet.targets.riscv.faults import RuntimeFault, checks_of
 from fleet.targets.riscv.plan import HELD
@@ -66,6 +67,10 @@ class GpuMachine(Protocol):
 
     def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
         """Run a kernel after everything before."""
+        ...
+
+    def multiply(self, call: GemmCall, places: Sequence[tuple[Any, int]]) -> None:
+        """Run a call of cuBLAS after everything before. places: memory and the elements before the first: result, operands."""
         ...
 
     def finish(self) -> None:
@@ -126,6 +131,9 @@ class LoadedModule:
         for step in self.module.steps:
             if isinstance(step, KernelStep):
                 self.launch(step)
+            elif isinstance(step, GemmStep):
+                places = [(self._buffers[name], offset) for name, offset in step.arguments]
+                self._machine.multiply(step.call, places)
             else:
                 self._host(step, run)
         return run

@@ -117,7 +117,15 @@ class Raw:
     text: str
 
 
-StatementItem: TypeAlias = Expression | StoreStatement | CountedLoop | WhileLoop | Choice | When | FaultStop | Raw
+@dataclass(eq=False)
+class CallStatement:
+    """A call of a function that returns nothing. form: its text with {0}, {1} for the operands, which count elements."""
+
+    form: str
+    operands: tuple[TextOperand, ...]
+
+
+StatementItem: TypeAlias = Expression | StoreStatement | CountedLoop | WhileLoop | Choice | When | FaultStop | Raw | CallStatement
 
 
 @dataclass(eq=False)
@@ -150,5 +158,7 @@ def operands_of(item: StatementItem) -> tuple[Sequence[TextOperand], Sequence[St
             return (item.condition,), (item.body,), ()
         case FaultStop():
             return (item.condition, item.value, item.bound), (), ()
+        case CallStatement():
+            return item.operands, (), ()
         case Raw():
             return (), (), ()

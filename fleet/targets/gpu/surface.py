@@ -32,7 +32,7 @@ class Surface:
         busy: words that ask for registers for two groups of a kernel at the same time.
         memory: a word before the type of a pointer to memory, or "".
         restrict: the word that says that a pointer has no alias.
-        shared: a declaration of memory that a group shares, with {type}, {name} and {count}.
+        shared: a declaration of memory that a group shares, with {type}, {name}, {count} and {align}, in bytes.
         item, group, inside: expressions of a work item's number, its group's and its place in the group.
         barrier: the statement where a group's items wait for each other.
         least: a function that makes a number in memory the smaller of two, and returns the one before.
@@ -86,7 +86,7 @@ OPENCL = Surface(
     busy="",
     memory="__global ",
     restrict="restrict",
-    shared="__local {type} {name}[{count}] __attribute__((aligned(16)));",
+    shared="__local {type} {name}[{count}] __attribute__((aligned({align})));",
     item="get_global_id(0)",
     group="get_group_id(0)",
     inside="get_local_id(0)",
@@ -112,7 +112,7 @@ CUDA = Surface(
     busy=", 2",
     memory="",
     restrict="__restrict__",
-    shared="__shared__ __align__(16) {type} {name}[{count}];",
+    shared="__shared__ __align__({align}) {type} {name}[{count}];",
     item="blockIdx.x * blockDim.x + threadIdx.x",
     group="blockIdx.x",
     inside="threadIdx.x",

@@ -17,6 +17,7 @@ from llvmlite import ir
 
 from fleet.targets.gpu.builder import LaunchBody
 from fleet.targets.gpu.statements import (
+    CallStatement,
     Choice,
     CountedLoop,
     Expression,
@@ -166,7 +167,7 @@ class _Team:
         self._bytes += _BYTES[str(pointer.type)] * count
         if self._bytes > _MOST:
             raise CannotShareError
-        self._head.add(Raw(self._surface.shared.format(type=type_, name=pointer.name, count=count)))
+        self._head.add(Raw(self._surface.shared.format(type=type_, name=pointer.name, count=count, align=16)))
 
     def _block(self, block: StatementBlock) -> _Lines:
         found = _Lines()
@@ -426,6 +427,8 @@ def _copied(block: StatementBlock, names: dict[Expression, TextOperand]) -> list
                 found.append(When(of(item.condition), inner(item.body)))
             case FaultStop():
                 raise CannotShareError
+            case CallStatement():
+                found.append(CallStatement(item.form, tuple(map(of, item.operands))))
             case Raw():
                 found.append(item)
     return found

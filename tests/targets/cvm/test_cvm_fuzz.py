@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vm_modules import fleet_vm
+from vm_modules import fleet_vm, no_kernels
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bytecode"))
 from test_loader_fuzz import arrays_of, header_with, places, put_together, taken_apart
 
 from fleet.cosim.models.loaded import load_model
+from fleet.targets.bytecode import ByteCodeModule
 from fleet.targets.bytecode.container import MAGIC, VERSION
 from fleet.targets.bytecode.opcodes import OpCode as Op
 from fleet.targets.cvm.build import build_kernels, host_toolchain
-from fleet.targets.cvm.compile import compile_vm
+from fleet.targets.cvm.compile import TARGET, compile_vm
 from fleet.targets.riscv.prepare import prepared
 
 pytestmark = pytest.mark.skipif(host_toolchain().missing is not None, reason=str(host_toolchain().missing))
@@ -211,3 +212,12 @@ if __name__ == "__main__":
         for seed in range(first, last, 100):
             changed(model, range(seed, min(seed + 100, last)))
             print(f"seeds up to {min(seed + 100, last)}: no crash", flush=True)
+
+
+def test_an_empty_tensor_may_have_sizes_whose_product_is_no_number(tmp_path: Path) -> None:
+    size = 10**15
+    code = [Op.ldc, 2, 4, 0, size, size, size, 5, 0, Op.istore_0]
+    path = tmp_path / "vast.fbc"
+    ByteCodeModule([0.5], [int(word) for word in code], TARGET, 1, (), ()).save(path)
+    done = fleet_vm(path, no_kernels(), sanitized=True)
+    assert (done.returncode, done.stderr) == (0, "")

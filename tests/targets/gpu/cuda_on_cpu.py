@@ -53,6 +53,10 @@ class Memory(np.ndarray):
     def get(self) -> np.ndarray:
         return np.array(self)
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return self.__array_interface__
+
 
 class TorchTensor:
     """A tensor as torch has it, on a CUDA device: what DLPack says of it, its memory being the processor's."""
@@ -96,7 +100,8 @@ class Nvrtc:
 
     def compileProgram(self, program: str, options: list[str]) -> None:
         """CuPy's own way to compile flushes numbers below the normal ones to zero, NVRTC's contracts products and sums."""
-        assert {"--fmad=false", "--ftz=false", "--gpu-architecture=sm_90"} <= set(options)
+        assert {"--fmad=false", "--ftz=false"} <= set(options)
+        assert any(option.startswith("--gpu-architecture=sm_") for option in options)
         if "error" in program:
             raise self.NVRTCError("NVRTC_ERROR_COMPILATION")
 
@@ -110,7 +115,7 @@ class Nvrtc:
         pass
 
 
-def cupy_on_cpu(devices: int = 1) -> ModuleType:
+def cupy_on_cpu(devices: int = 1, capability: str = "90") -> ModuleType:
     """Return a module with what engine `cuda` takes from CuPy; kernels run as C++."""
     module = ModuleType("cupy")
     runtime = SimpleNamespace(
@@ -118,8 +123,8 @@ def cupy_on_cpu(devices: int = 1) -> ModuleType:
         getDeviceProperties=lambda _: {"name": b"C++"}, driverGetVersion=lambda: 13000,
     )  # fmt: skip
     cuda = SimpleNamespace(
-        runtime=runtime, nvrtc=Nvrtc(), Device=lambda: SimpleNamespace(id=0, compute_capability="90"),
-        get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None),
+        runtime=runtime, nvrtc=Nvrtc(), Device=lambda: SimpleNamespace(id=0, compute_capability=capability),
+        get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None, ptr=0),
     )  # fmt: skip
     empty: Any = lambda size, dtype: np.zeros(size, dtype).view(Memory)  # noqa: E731
     tricks = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=partial(np.lib.stride_tricks.as_strided, subok=True)))
@@ -130,9 +135,9 @@ def cupy_on_cpu(devices: int = 1) -> ModuleType:
     return module
 
 
-def cuda_device() -> CudaDevice:
+def cuda_device(capability: str = "90") -> CudaDevice:
     """Return a device of engine `cuda` without a GPU."""
-    return CudaDevice(cupy_on_cpu())
+    return CudaDevice(cupy_on_cpu(capability=capability))
 
 
 def _launcher(name: str, parameters: str, body: str) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import shutil
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +15,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
 from cuda_on_cpu import cuda_device
+from nvrtc import ptx
 from riscv_models import model
 from test_cvm_all_operations import arguments, body
 
@@ -277,34 +275,6 @@ def test_an_index_out_of_bounds_is_told_as_on_other_engines(tmp_path: Path) -> N
         with pytest.raises(ModelError, match=r"operation gather\.0: index 7 is out of bounds for axis 0 with size 5"):
             loaded.run(inputs)
     loaded.run({**inputs, "i": np.array([0, -1, 2, 3])})
-
-
-def ptx(text: str) -> str:
-    """PTX by NVRTC's wheel (of CUDA 13 or 12), else by nvcc; the test is skipped without either."""
-    found = find_spec("nvidia")
-    folders = [] if found is None else [Path(f) for f in found.submodule_search_locations or ()]
-    libraries = [p for f in folders for part in ("cu13", "cuda_nvrtc") for p in sorted((f / part / "lib").glob("libnvrtc.so.*"))]
-    if libraries:
-        return _by_nvrtc(ctypes.CDLL(str(libraries[0])), text)
-    if shutil.which("nvcc") is None:
-        pytest.skip("neither the wheel nvidia-cuda-nvrtc (or nvidia-cuda-nvrtc-cu12) nor nvcc is installed")
-    line = ["nvcc", "--fmad=false", "-ptx", "-x", "cu", "-", "-o", "-"]
-    done = subprocess.run(line, input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:3000]
-    return done.stdout
-
-
-def _by_nvrtc(nvrtc: ctypes.CDLL, text: str) -> str:
-    program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None) == 0
-    options = (ctypes.c_char_p * 1)(b"--fmad=false")
-    failed = nvrtc.nvrtcCompileProgram(program, 1, options)
-    kind = "ProgramLog" if failed else "PTX"
-    getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size))
-    said = ctypes.create_string_buffer(size.value)
-    getattr(nvrtc, f"nvrtcGet{kind}")(program, said)
-    assert not failed, said.value.decode()[:3000]
-    return said.value.decode()
 
 
 def test_every_kernel_compiles_to_ptx() -> None:

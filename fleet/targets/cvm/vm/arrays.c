@@ -1,14 +1,13 @@
-/* Arrays as text, after NumPy 2's array2string: widths from all elements that are shown, lines of at most `linewidth` characters. */
+/* Arrays as text, after NumPy 2's array2string: widths of all elements that are shown, lines of at most `linewidth` characters. */
 #include "vm.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const PrintOptions PRINT_DEFAULTS = {8, 3, 1000, 75, false, "nan", "inf", '-', MODE_MAXPREC};
 
 typedef struct {
+    const Value *value;
     const PrintOptions *options;
+    const char *separator;
+    int64_t edge; /* elements that are shown at each end of a long axis; -1: all are */
     Dtype dtype;
     bool single, exponents, unique;
     /* of the elements that are shown */
@@ -16,28 +15,31 @@ typedef struct {
     double most, least; /* of those that are not 0 */
     bool negative, minus_infinity;
     int left, right, fraction, exponent;
-    int precision, least_digits;
-    char trim;
-    size_t width; /* of integers */
-    bool any_negative, not_negative;
+    int precision;
+    bool filled; /* all have as many digits behind the point */
+    int width;   /* of integers */
+    char sign;   /* before those that are not negative, '-': none */
 } Format;
+
+static bool shortened(const Format *f, int64_t length) { return f->edge >= 0 && length > 2 * f->edge; }
+
+static const char *next_to(const Format *f, int axis, const char *at, int64_t steps) {
+    return at + steps * f->value->layout->strides[axis] * (int64_t)DTYPES[f->dtype].size;
+}
 
 typedef void Each(Format *format, const char *element);
 
 /* The elements at the corners of a summarised array, all of another. */
-static void shown_elements(const Value *value, int axis, const char *at, Format *format, int64_t edge, Each *each) {
-    const Type *type = value->layout->type;
+static void shown_elements(Format *f, int axis, const char *at, Each *each) {
+    const Type *type = f->value->layout->type;
     if (axis == type->rank) {
-        each(format, at);
+        each(f, at);
         return;
     }
-    int64_t length = type->dims[axis], size = (int64_t)DTYPES[type->dtype].size;
+    int64_t length = type->dims[axis];
     for (int64_t i = 0; i < length; i++) {
-        if (edge >= 0 && length > 2 * edge && i == edge) {
-            i = length - edge;
-            if (i == length) break;
-        }
-        shown_elements(value, axis + 1, at + i * value->layout->strides[axis] * size, format, edge, each);
+        if (i == f->edge && shortened(f, length)) i = length - f->edge;
+        if (i < length) shown_elements(f, axis + 1, next_to(f, axis, at, i), each);
     }
 }
 
@@ -65,45 +67,46 @@ static void write_float(Format *f, Text *text, double value, int precision, bool
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
+/* How many characters a written number has before its point and behind it, and digits in its exponent. */
+typedef struct {
+    int before, fraction, exponent, end; /* end: of the digits */
+} Parts;
+
+static Parts parts_of(const Text *word) {
+    const char *point = strchr(word->data, '.'), *power = strchr(word->data, 'e');
+    int end = power == NULL ? (int)word->length : (int)(power - word->data);
+    int before = point == NULL ? end : (int)(point - word->data);
+    return (Parts){before, point == NULL ? 0 : end - before - 1, power == NULL ? 0 : (int)word->length - end - 2, end};
+}
+
 static void measure_float(Format *f, const char *element) {
     double value = number_real(f->dtype, element);
     if (!isfinite(value)) return;
     Text text = {NULL, 0, 0};
     write_float(f, &text, value, f->options->mode == MODE_UNIQUE ? -1 : f->options->precision, f->unique);
-    const char *point = strchr(text.data, '.'), *power = strchr(text.data, 'e');
-    size_t end = power == NULL ? text.length : (size_t)(power - text.data), before = point == NULL ? end : (size_t)(point - text.data);
-    f->left = larger(f->left, (int)before);
-    f->fraction = larger(f->fraction, point == NULL ? 0 : (int)(end - before) - 1);
-    f->exponent = larger(f->exponent, power == NULL ? 0 : (int)(text.length - end) - 2);
+    Parts parts = parts_of(&text);
+    f->left = larger(f->left, parts.before);
+    f->fraction = larger(f->fraction, parts.fraction);
+    f->exponent = larger(f->exponent, parts.exponent);
     free(text.data);
 }
 
-static void prepare_floats(Format *f, const Value *value, int64_t edge) {
+static void prepare_floats(Format *f) {
     const PrintOptions *o = f->options;
     f->single = f->dtype == F32;
     f->least = INFINITY;
     f->unique = o->mode != MODE_FIXED;
-    shown_elements(value, 0, value->data, f, edge, meet_float);
+    shown_elements(f, 0, f->value->data, meet_float);
     if (f->most > 0) {
         /* NumPy divides float32 as such, and turns to exponents from 10 ** (decimal digits of the dtype) on, at most 10 ** 8 */
         double ratio = f->single ? (float)f->most / (float)f->least : f->most / f->least;
         f->exponents = f->most >= (f->single ? 1e6 : 1e8) || (!o->suppress && (f->least < 0.0001 || ratio > 1000));
     }
-    shown_elements(value, 0, value->data, f, edge, measure_float);
+    shown_elements(f, 0, f->value->data, measure_float);
     f->precision = o->mode == MODE_UNIQUE ? -1 : o->precision;
-    if (f->finite == 0) {
-        f->right = 0;
-    } else if (f->exponents) {
-        f->trim = 'k';
-        f->precision = f->least_digits = f->fraction;
-        f->right = f->exponent + 2 + f->fraction;
-    } else {
-        f->right = f->fraction;
-        if (o->mode == MODE_FIXED || o->mode == MODE_MAXPREC_EQUAL) {
-            f->trim = 'k';
-            f->precision = f->least_digits = f->fraction;
-        }
-    }
+    f->right = f->exponents ? f->exponent + 2 + f->fraction : f->fraction;
+    f->filled = f->exponents || o->mode == MODE_FIXED || o->mode == MODE_MAXPREC_EQUAL;
+    if (f->filled && f->finite > 0) f->precision = f->fraction;
     if (o->sign == ' ' && !f->negative) f->left++;
     if (f->count != f->finite) {
         int offset = f->right + 1, minus = o->sign != '-' || f->minus_infinity;
@@ -112,42 +115,31 @@ static void prepare_floats(Format *f, const Value *value, int64_t edge) {
     }
 }
 
-static void text_padded(Text *text, const Text *word, int width) {
-    int length = word->data == NULL ? 0 : (int)characters(word->data, word->length);
-    text_fill(text, ' ', (size_t)larger(0, width - length));
-    text_add(text, word->data == NULL ? "" : word->data, word->length);
-}
-
-static int behind_point(const Text *word) {
-    const char *point = strchr(word->data, '.');
-    return point == NULL ? 0 : (int)strspn(point + 1, "0123456789");
-}
-
 static void format_float(Format *f, Text *text, const char *element) {
     double value = number_real(f->dtype, element);
     Text word = {NULL, 0, 0};
     if (!isfinite(value)) {
         text_word(&word, isinf(value) && value < 0 ? "-" : f->options->sign == '+' ? "+" : "");
         text_word(&word, isnan(value) ? f->options->nan : f->options->infinity);
-        text_padded(text, &word, f->left + f->right + 1);
+        text_fill(text, ' ', (size_t)larger(0, f->left + f->right + 1 - (int)characters(word.data, word.length)));
+        text_add(text, word.data, word.length);
         free(word.data);
         return;
     }
     write_float(f, &word, value, f->precision, f->unique);
-    if (f->trim == 'k' && f->unique && behind_point(&word) < f->least_digits) { /* NumPy goes on with the digits that it really has */
+    if (f->filled && f->unique && parts_of(&word).fraction < f->precision) { /* NumPy goes on with the digits that it really has */
         word.length = 0;
-        write_float(f, &word, value, f->least_digits, false);
+        write_float(f, &word, value, f->precision, false);
     }
-    char *point = strchr(word.data, '.'), *power = strchr(word.data, 'e');
-    int before = (int)(point - word.data), end = power == NULL ? (int)word.length : (int)(power - word.data);
-    text_fill(text, ' ', (size_t)larger(0, f->left - before));
-    text_add(text, word.data, (size_t)end);
-    if (power != NULL) {
-        text_add(text, power, 2);
-        text_fill(text, '0', (size_t)larger(0, f->exponent - ((int)word.length - end - 2)));
-        text_word(text, power + 2);
+    Parts parts = parts_of(&word);
+    text_fill(text, ' ', (size_t)larger(0, f->left - parts.before));
+    text_add(text, word.data, (size_t)parts.end);
+    if (f->exponents) {
+        text_add(text, word.data + parts.end, 2);
+        text_fill(text, '0', (size_t)larger(0, f->exponent - parts.exponent));
+        text_word(text, word.data + parts.end + 2);
     } else {
-        text_fill(text, ' ', (size_t)larger(0, f->right - behind_point(&word)));
+        text_fill(text, ' ', (size_t)larger(0, f->right - parts.fraction));
     }
     free(word.data);
 }
@@ -157,28 +149,25 @@ static void measure_integer(Format *f, const char *element) {
     int64_t number = 0;
     number_text(&text, f->dtype, element);
     bool negative = f->dtype != U64 && number_integer(f->dtype, element, &number) && number < 0;
-    f->any_negative = f->any_negative || negative;
-    f->not_negative = f->not_negative || !negative;
-    f->width = text.length > f->width ? text.length : f->width;
-    f->count++;
+    f->negative = f->negative || negative;
+    f->width = larger(f->width, (int)text.length);
     if (!negative) f->left = larger(f->left, (int)text.length);
     free(text.data);
 }
 
-static void prepare_integers(Format *f, const Value *value, int64_t edge) {
-    shown_elements(value, 0, value->data, f, edge, measure_integer);
-    char sign = f->options->sign == ' ' && f->any_negative ? '-' : f->options->sign;
-    if (f->not_negative && sign != '-' && (size_t)f->left + 1 > f->width) f->width = (size_t)f->left + 1;
-    f->trim = sign;
+static void prepare_integers(Format *f) {
+    shown_elements(f, 0, f->value->data, measure_integer);
+    f->sign = f->options->sign == ' ' && f->negative ? '-' : f->options->sign;
+    if (f->left > 0 && f->sign != '-') f->width = larger(f->width, f->left + 1);
 }
 
 static void format_integer(Format *f, Text *text, const char *element) {
-    Text word = {NULL, 0, 0}, number = {NULL, 0, 0};
+    Text number = {NULL, 0, 0};
     number_text(&number, f->dtype, element);
-    if (f->trim != '-' && number.data[0] != '-') text_add(&word, &f->trim, 1);
-    text_add(&word, number.data, number.length);
-    text_padded(text, &word, (int)f->width);
-    free(word.data);
+    bool sign = f->sign != '-' && number.data[0] != '-';
+    text_fill(text, ' ', (size_t)larger(0, f->width - (int)number.length - sign));
+    text_add(text, &f->sign, sign);
+    text_add(text, number.data, number.length);
     free(number.data);
 }
 
@@ -187,14 +176,6 @@ static void format_element(Format *f, Text *text, const char *element) {
     else if (f->dtype <= F64) format_float(f, text, element);
     else format_integer(f, text, element);
 }
-
-typedef struct {
-    const Value *value;
-    Format *format;
-    const char *separator;
-    bool summary;
-    int64_t edge;
-} Writer;
 
 /* Adds a word to the line, or begins another line with it. */
 static void extend(Text *text, size_t *line, const char *word, size_t length, int64_t width, size_t indent) {
@@ -208,53 +189,45 @@ static void extend(Text *text, size_t *line, const char *word, size_t length, in
     text_add(text, word, length);
 }
 
-static void write_row(Writer *w, Text *text, const char *at, int64_t width, size_t indent) {
-    const Type *type = w->value->layout->type;
-    int axis = type->rank - 1;
-    int64_t length = type->dims[axis], step = w->value->layout->strides[axis] * (int64_t)DTYPES[type->dtype].size;
-    bool summary = w->summary && 2 * w->edge < length;
+static void write_row(Format *f, Text *text, const char *at, int64_t width, size_t indent) {
+    const Type *type = f->value->layout->type;
+    int64_t length = type->dims[type->rank - 1];
     Text row = {NULL, 0, 0};
     size_t line = 0;
     text_fill(&row, ' ', indent);
     for (int64_t i = 0; i < length; i++) {
-        if (summary && i == w->edge) {
+        if (i == f->edge && shortened(f, length)) {
             extend(&row, &line, "...", 3, width - 1, indent);
-            text_word(&row, w->edge > 0 ? w->separator : w->separator); /* even where nothing follows */
-            i = length - w->edge;
-            if (i == length) { /* NumPy shows the last element in any case */
-                i = length - 1;
-            }
+            text_word(&row, f->separator); /* even where nothing follows */
+            i = f->edge > 0 ? length - f->edge : length - 1; /* NumPy shows the last element in any case */
         }
         Text word = {NULL, 0, 0};
-        format_element(w->format, &word, at + i * step);
+        format_element(f, &word, next_to(f, type->rank - 1, at, i));
         extend(&row, &line, word.data, word.length, width - 1, indent);
         free(word.data);
-        if (i + 1 < length) text_word(&row, w->separator);
+        if (i + 1 < length) text_word(&row, f->separator);
     }
     text_add(text, row.data + indent, row.length - indent);
     free(row.data);
 }
 
-static void write_axis(Writer *w, Text *text, int axis, const char *at, int64_t width, size_t indent) {
-    const Type *type = w->value->layout->type;
+static void write_axis(Format *f, Text *text, int axis, const char *at, int64_t width, size_t indent) {
+    const Type *type = f->value->layout->type;
+    bool rows = axis == type->rank - 1;
+    int64_t length = type->dims[axis];
     text_word(text, "[");
-    if (axis == type->rank - 1) {
-        write_row(w, text, at, width, indent);
-    } else {
-        int64_t length = type->dims[axis], step = w->value->layout->strides[axis] * (int64_t)DTYPES[type->dtype].size;
-        bool summary = w->summary && 2 * w->edge < length;
-        for (int64_t i = 0; i < length; i++) {
-            if (i > 0) {
-                text_add(text, w->separator, w->separator[0] == ',' ? 1 : 0);
-                text_fill(text, '\n', (size_t)(type->rank - axis - 1));
-                text_fill(text, ' ', indent);
-            }
-            if (summary && i == w->edge) {
-                text_word(text, "...");
-                i = w->edge > 0 ? length - w->edge - 1 : length - 2;
-                continue;
-            }
-            write_axis(w, text, axis + 1, at + i * step, width - 1, indent + 1);
+    if (rows) write_row(f, text, at, width, indent);
+    for (int64_t i = 0; i < length && !rows; i++) {
+        if (i > 0) {
+            text_add(text, f->separator, f->separator[0] == ',' ? 1 : 0);
+            text_fill(text, '\n', (size_t)(type->rank - axis - 1));
+            text_fill(text, ' ', indent);
+        }
+        if (i == f->edge && shortened(f, length)) {
+            text_word(text, "...");
+            i = f->edge > 0 ? length - f->edge - 1 : length - 2;
+        } else {
+            write_axis(f, text, axis + 1, next_to(f, axis, at, i), width - 1, indent + 1);
         }
     }
     text_word(text, "]");
@@ -262,22 +235,15 @@ static void write_axis(Writer *w, Text *text, int axis, const char *at, int64_t 
 
 static void array_text(Text *text, const Value *value, const char *separator, int prefix, int suffix, const PrintOptions *options) {
     const Type *type = value->layout->type;
-    Format format = {.options = options, .dtype = type->dtype, .trim = '.'};
-    Writer writer = {value, &format, separator, type->count > options->threshold, options->edgeitems};
+    int64_t edge = type->count > options->threshold ? options->edgeitems : -1;
+    Format format = {.value = value, .options = options, .separator = separator, .edge = edge, .dtype = type->dtype};
     if (type->count == 0) {
         text_word(text, "[]");
         return;
     }
-    int64_t edge = writer.summary ? options->edgeitems : -1;
-    if (type->dtype <= F64) prepare_floats(&format, value, edge);
-    else if (type->dtype != BOOL) prepare_integers(&format, value, edge);
-    write_axis(&writer, text, 0, value->data, options->linewidth - suffix, (size_t)prefix + 1);
-}
-
-static void shape_text(Text *text, const Type *type) {
-    text_word(text, "shape=(");
-    for (int i = 0; i < type->rank; i++) text_printf(text, "%s%lld", i > 0 ? ", " : "", (long long)type->dims[i]);
-    text_word(text, type->rank == 1 ? ",)" : ")");
+    if (type->dtype <= F64) prepare_floats(&format);
+    else if (type->dtype != BOOL) prepare_integers(&format);
+    write_axis(&format, text, 0, value->data, options->linewidth - suffix, (size_t)prefix + 1);
 }
 
 static void array_repr(Text *text, const Value *value, const PrintOptions *options) {
@@ -286,7 +252,11 @@ static void array_repr(Text *text, const Value *value, const PrintOptions *optio
     Text array = {NULL, 0, 0}, extra = {NULL, 0, 0};
     text_word(&array, "array(");
     array_text(&array, value, ", ", 6, 1, options);
-    if ((type->count == 0 && !(type->rank == 1)) || type->count > options->threshold) shape_text(&extra, type);
+    if ((type->count == 0 && type->rank != 1) || type->count > options->threshold) {
+        text_word(&extra, "shape=(");
+        for (int i = 0; i < type->rank; i++) text_printf(&extra, "%s%lld", i > 0 ? ", " : "", (long long)type->dims[i]);
+        text_word(&extra, type->rank == 1 ? ",)" : ")");
+    }
     if (!implied || type->count == 0) {
         text_printf(&extra, "%sdtype=%s", extra.length > 0 ? ", " : "", DTYPES[type->dtype].numpy);
     }

@@ -2,7 +2,6 @@
 #include "vm.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +41,6 @@ Module *module_load(const uint8_t *data, size_t length) {
     }
     uint64_t header = word(data + PREFIX, 8);
     if (header > length - PREFIX - 8) fail("not a whole bytecode file: header length");
-    Json json = json_parse((const char *)data + PREFIX + 8, (size_t)header);
+    Datum json = json_parse((const char *)data + PREFIX + 8, (size_t)header);
     return module_read(&json, data, length, PREFIX + 8 + (size_t)header);
 }

@@ -2,8 +2,6 @@
 #include "vm.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 static char place[512];
 
@@ -41,23 +39,22 @@ const char *shown(const char *text) {
     return room;
 }
 
-void *allocate(size_t bytes) {
-    void *found = calloc(1, bytes > 0 ? bytes : 1);
+static void *had(void *found, size_t bytes) {
     if (found == NULL) fail("%zu bytes of memory cannot be had", bytes);
     return found;
 }
 
-void *allocate_array(size_t count, size_t size) {
+static size_t bytes_of(size_t count, size_t size) {
     if (count > SIZE_MAX / 2 / size) fail("%zu items of %zu bytes of memory cannot be had", count, size);
-    return allocate(count * size);
+    return count * size;
 }
+
+void *allocate(size_t bytes) { return had(calloc(1, bytes > 0 ? bytes : 1), bytes); }
+
+void *allocate_array(size_t count, size_t size) { return allocate(bytes_of(count, size)); }
 
 void *grow(void *array, size_t count, size_t *room, size_t size) {
     if (count < *room) return array;
-    size_t next = *room > 0 ? 2 * *room : 8;
-    if (next > SIZE_MAX / 2 / size) fail("%zu items of %zu bytes of memory cannot be had", next, size);
-    void *found = realloc(array, next * size);
-    if (found == NULL) fail("%zu bytes of memory cannot be had", next * size);
-    *room = next;
-    return found;
+    *room = *room > 0 ? 2 * *room : 8;
+    return had(realloc(array, bytes_of(*room, size)), *room * size);
 }

@@ -1,10 +1,6 @@
 /* Decimal digits of floats: the shortest that give a number back, and NumPy's two ways to write them. */
 #include "vm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* "d.ddde+xx" as digits without zeros at the end. */
 static Decimal taken_apart(const char *written) {
     Decimal found = {.negative = *written == '-'};
@@ -72,28 +68,28 @@ void positional(Text *text, double value, bool single, int places) {
         return;
     }
     text_word(text, d.negative ? "-" : "");
-    if (d.exponent < 0) {
+    int before = d.exponent + 1, given = d.count < before ? d.count : before; /* digits before the point */
+    if (before <= 0) {
         text_word(text, "0.");
-        text_fill(text, '0', (size_t)(-1 - d.exponent));
-        text_add(text, d.digits, (size_t)d.count);
-        return;
+        text_fill(text, '0', (size_t)-before);
+        text_word(text, d.digits);
+    } else {
+        text_add(text, d.digits, (size_t)given);
+        text_fill(text, '0', (size_t)(before - given));
+        text_printf(text, ".%s", d.digits + given);
     }
-    int before = d.exponent + 1, given = d.count < before ? d.count : before;
-    text_add(text, d.digits, (size_t)given);
-    text_fill(text, '0', (size_t)(before - given));
-    text_word(text, ".");
-    if (d.count > before) text_add(text, d.digits + before, (size_t)(d.count - before));
+}
+
+void exponential(Text *text, const Decimal *d, bool point) {
+    text_printf(text, "%s%c%s", d->negative ? "-" : "", d->digits[0], point || d->count > 1 ? "." : "");
+    text_printf(text, "%se%c%02d", d->digits + 1, d->exponent < 0 ? '-' : '+', abs(d->exponent));
 }
 
 void scientific(Text *text, double value, bool single, int places) {
     if (odd(text, value)) return;
     Decimal d = shortest(value, single);
     if (places >= 0 && d.count - 1 > places) d = rounded(value, places);
-    text_word(text, d.negative ? "-" : "");
-    text_add(text, d.digits, 1);
-    text_word(text, ".");
-    text_add(text, d.digits + 1, (size_t)(d.count - 1));
-    text_printf(text, "e%c%02d", d.exponent < 0 ? '-' : '+', abs(d.exponent));
+    exponential(text, &d, true);
 }
 
 void number_text(Text *text, Dtype dtype, const char *data) {
@@ -109,18 +105,12 @@ void number_text(Text *text, Dtype dtype, const char *data) {
         text_printf(text, "%lld", (long long)integer);
     } else {
         double value = number_real(dtype, data), size = fabs(value);
-        Text written = {NULL, 0, 0};
         if (!isfinite(value) || size == 0 || (size < (dtype == F32 ? 1e6 : 1e16) && size >= 1e-4)) {
-            positional(&written, value, dtype == F32, -1);
-            if (isfinite(value) && written.data[written.length - 1] == '.') text_word(&written, "0");
-            text_add(text, written.data, written.length);
+            positional(text, value, dtype == F32, -1);
+            text_word(text, text->data[text->length - 1] == '.' ? "0" : "");
         } else {
-            scientific(&written, value, dtype == F32, -1);
-            char *point = strstr(written.data, ".e");
-            size_t before = point == NULL ? written.length : (size_t)(point - written.data);
-            text_add(text, written.data, before);
-            text_word(text, point == NULL ? "" : point + 1);
+            Decimal d = shortest(value, dtype == F32);
+            exponential(text, &d, false);
         }
-        free(written.data);
     }
 }

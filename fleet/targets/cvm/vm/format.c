@@ -1,10 +1,6 @@
 /* Python's format specifications, [[fill]align][sign][0][width][grouping][.precision][type], for numbers and texts. */
 #include "vm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static size_t letter(const char *at, const char *end) {
     size_t length = 1;
     while (at + length < end && ((unsigned char)at[length] & 0xC0) == 0x80) length++;
@@ -13,45 +9,36 @@ static size_t letter(const char *at, const char *end) {
 
 static bool one_of(char c, const char *of) { return c != 0 && strchr(of, c) != NULL; }
 
-static int number(const char **at, const char *end) {
-    int found = -1;
-    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++) {
-        found = found > 1000 ? found : 10 * (found < 0 ? 0 : found) + (**at - '0');
-    }
-    return found;
+/* -1 without a digit; 1000 and more are too many for any use. */
+static int number(Reader *r) {
+    int64_t found = read_size(r);
+    return found > 1000 ? 1000 : (int)found;
 }
 
-bool spec_parse(const char *words, size_t length, Spec *spec) {
-    const char *at = words, *end = words + length;
+/* One of these characters if it comes next, else 0. */
+static char next_of(Reader *r, const char *of) { return one_of(peek(r), of) ? *r->at++ : 0; }
+
+bool spec_parse(Reader r, Spec *spec) {
     Spec found = {.fill = " ", .fill_length = 1, .width = -1, .precision = -1};
-    size_t first = length > 0 ? letter(at, end) : 0;
-    if (at + first < end && one_of(at[first], "<>=^")) {
-        found.fill = at;
+    size_t first = r.at < r.end ? letter(r.at, r.end) : 0;
+    if (r.at + first < r.end && one_of(r.at[first], "<>=^")) {
+        found.fill = r.at;
         found.fill_length = first;
-        found.align = at[first];
-        at += first + 1;
-    } else if (at < end && one_of(*at, "<>=^")) {
-        found.align = *at++;
+        r.at += first;
     }
-    if (at < end && one_of(*at, "+- ")) found.sign = *at++;
-    if (at < end && *at == '0') {
-        found.zero = true;
-        at++;
-        if (found.align == 0) {
-            found.fill = "0";
-            found.align = '=';
-        }
+    found.align = next_of(&r, "<>=^");
+    found.sign = next_of(&r, "+- ");
+    found.zero = next_of(&r, "0") != 0;
+    if (found.zero && found.align == 0) {
+        found.fill = "0";
+        found.align = '=';
     }
-    found.width = number(&at, end);
-    if (at < end && one_of(*at, ",_")) found.group = *at++;
-    if (at < end && *at == '.') {
-        at++;
-        found.precision = number(&at, end);
-        if (found.precision < 0) return false;
-    }
-    if (at < end) found.type = *at++;
+    found.width = number(&r);
+    found.group = next_of(&r, ",_");
+    if (read_word(&r, ".") && (found.precision = number(&r)) < 0) return false;
+    if (r.at < r.end) found.type = *r.at++;
     *spec = found;
-    return at == end && found.width < 1000 && found.precision < 1000 && !(found.group != 0 && found.fill[0] == '0');
+    return r.at == r.end && found.width < 1000 && found.precision < 1000 && !(found.group != 0 && found.fill[0] == '0');
 }
 
 bool spec_fits(const Spec *spec, Dtype dtype) {
@@ -114,10 +101,7 @@ static void real_body(Text *body, double value, const Spec *spec) {
         precision = precision == 0 ? 1 : precision;
         Decimal d = rounded(value, precision - 1);
         if (d.exponent < -4 || d.exponent >= precision - 1) {
-            text_add(body, d.digits, 1);
-            text_word(body, d.count > 1 ? "." : "");
-            text_add(body, d.digits + 1, (size_t)d.count - 1);
-            text_printf(body, "e%c%02d", d.exponent < 0 ? '-' : '+', abs(d.exponent));
+            exponential(body, &d, false);
         } else {
             text_printf(body, "%.*g", precision, value);
             text_word(body, strchr(body->data, '.') == NULL ? ".0" : "");
@@ -136,8 +120,7 @@ static void real_body(Text *body, double value, const Spec *spec) {
 }
 
 static void grouped(Text *body, char mark, int every) {
-    size_t whole = strspn(body->data, "0123456789abcdefABCDEF");
-    whole = every == 3 ? strspn(body->data, "0123456789") : whole;
+    size_t whole = strspn(body->data, every == 3 ? "0123456789" : "0123456789abcdefABCDEF");
     Text found = {NULL, 0, 0};
     for (size_t i = 0; i < body->length; i++) {
         if (i > 0 && i < whole && (whole - i) % (size_t)every == 0) text_add(&found, &mark, 1);

@@ -1,14 +1,11 @@
 /* Dispatch hints, taken apart once when a module is loaded (the grammar stands in fleet's docs/bytecode.md). */
 #include "vm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* The words behind a signature; "_" stands between two. */
 typedef struct {
-    const char *text;  /* whole hint, for messages */
-    char **words;
-    size_t count, at;
+    const char *hint; /* whole, for messages */
+    char *word;       /* NULL: none is left */
+    char *rest;       /* what follows, or NULL */
 } Words;
 
 _Noreturn static void wrong(const char *hint, const char *why) { fail("\"%s\" is not a dispatch hint: %s", shown(hint), why); }
@@ -20,38 +17,18 @@ static char *part(const char *from, const char *to) {
     return found;
 }
 
-static Words split(const char *hint, const char *rest) {
-    Words found = {hint, NULL, 0, 0};
-    size_t room = 0;
-    for (const char *at = rest; *rest != 0; at++) {
-        if (*at == '_' || *at == 0) {
-            found.words = grow(found.words, found.count, &room, sizeof *found.words);
-            found.words[found.count++] = part(rest, at);
-            if (*at == 0) break;
-            rest = at + 1;
-            if (*rest == 0) { /* an empty word at the end */
-                found.words = grow(found.words, found.count, &room, sizeof *found.words);
-                found.words[found.count++] = part(rest, rest);
-            }
-        }
-    }
-    return found;
-}
-
-static const char *digits(const char *at) {
-    while (*at >= '0' && *at <= '9') at++;
-    return at;
-}
-
-static int hex(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+static void advance(Words *words) {
+    words->word = words->rest;
+    char *end = words->word == NULL ? NULL : strchr(words->word, '_');
+    words->rest = end == NULL ? NULL : end + 1;
+    if (end != NULL) *end = 0;
 }
 
 static const char *unquoted(const char *hint, const char *word, size_t length) {
     char *found = allocate(length + 1);
     size_t used = 0;
     for (size_t i = 1; i + 1 < length; i++) {
-        int high = word[i] == '%' && i + 3 < length ? hex(word[i + 1]) : -1, low = high >= 0 ? hex(word[i + 2]) : -1;
+        int high = word[i] == '%' && i + 3 < length ? hex_digit(word[i + 1]) : -1, low = high >= 0 ? hex_digit(word[i + 2]) : -1;
         char c = low >= 0 ? (char)(16 * high + low) : word[i];
         i += low >= 0 ? 2 : 0;
         if (c == 0) wrong(hint, "a text with a zero byte");
@@ -60,38 +37,29 @@ static const char *unquoted(const char *hint, const char *word, size_t length) {
     return found;
 }
 
-static bool word_value(const char *hint, const char *word, Word *found) {
+/* False for a part of a name. */
+static bool word_value(const char *hint, const char *word, Datum *found) {
     size_t length = strlen(word);
-    Word value = {WORD_INTEGER, 0, 0, NULL};
+    Datum value = {.kind = INTEGER};
     if (strcmp(word, "True") == 0 || strcmp(word, "False") == 0) {
-        value.kind = WORD_TRUTH;
+        value.kind = TRUTH;
         value.integer = *word == 'T';
     } else if (length >= 2 && word[0] == '\'' && strchr(word + 1, '\'') == word + length - 1) {
-        value.kind = WORD_TEXT;
+        value.kind = TEXT;
         value.text = unquoted(hint, word, length);
     } else {
-        const char *at = word + (*word == '+' || *word == '-'), *end = digits(at);
-        if (end == at && strcmp(at, "inf") != 0 && strcmp(at, "nan") != 0) return false;
-        if (end > at && *end == 0) {
-            uint64_t size = 0, most = (uint64_t)INT64_MAX + (*word == '-');
-            for (; at < end; at++) {
-                uint64_t digit = (uint64_t)(*at - '0');
-                if (size > (most - digit) / 10) wrong(hint, "a number beyond 64 bits");
-                size = 10 * size + digit;
-            }
-            value.integer = (int64_t)(*word == '-' ? 0 - size : size);
-        } else {
-            value.kind = WORD_REAL;
-            if (end > at) {
-                end = *end == '.' ? digits(end + 1) : end;
-                if (*end == 'e' || *end == 'E') {
-                    const char *power = end + 1 + (end[1] == '+' || end[1] == '-');
-                    end = digits(power);
-                    if (end == power) return false;
-                }
-                if (*end != 0) return false;
-            }
-            value.real = strtod(word, NULL);
+        Reader r = {word + (*word == '+' || *word == '-'), word + length};
+        const char *size = r.at;
+        bool fits = read_integer(&r, *word == '-', &value.integer);
+        if (r.at < r.end || r.at == size) {
+            char *end = NULL;
+            bool odd = strcmp(size, "inf") == 0 || strcmp(size, "nan") == 0;
+            if (!odd && (r.at == size || strspn(size, "0123456789.eE+-") < strlen(size))) return false;
+            value.kind = REAL;
+            value.real = strtod(word, &end);
+            if (*end != 0) return false;
+        } else if (!fits) {
+            wrong(hint, "a number beyond 64 bits");
         }
     }
     *found = value;
@@ -100,31 +68,31 @@ static bool word_value(const char *hint, const char *word, Word *found) {
 
 static const Type *next_type(Words *words) {
     const Type *found = NULL;
-    if (words->at == words->count) wrong(words->text, "types are missing");
-    const char *word = words->words[words->at++];
-    if (strchr(word, '?') != NULL) wrong(words->text, "it has unknown dimensions; compile the model for sizes that are known");
-    if (!type_parse(word, strlen(word), &found)) wrong(words->text, "a type that is none");
+    const char *word = words->word;
+    if (word == NULL) wrong(words->hint, "types are missing");
+    if (strchr(word, '?') != NULL) wrong(words->hint, "it has unknown dimensions; compile the model for sizes that are known");
+    if (!type_parse(word, strlen(word), &found)) wrong(words->hint, "a type that is none");
+    advance(words);
     return found;
 }
 
 static void attributes(Words *words, Hint *hint) {
     Attribute *found = NULL;
     size_t room = 0;
-    while (words->at < words->count) {
+    while (words->word != NULL) {
         Text name = {NULL, 0, 0};
         Attribute attribute = {NULL, NULL, 0};
-        Word value, *held = NULL;
+        Datum value, *held = NULL;
         size_t held_room = 0;
-        while (words->at < words->count && !word_value(words->text, words->words[words->at], &value)) {
+        for (; words->word != NULL && !word_value(words->hint, words->word, &value); advance(words)) {
             text_word(&name, name.length > 0 ? "_" : "");
-            text_word(&name, words->words[words->at++]);
+            text_word(&name, words->word);
         }
-        while (words->at < words->count && word_value(words->text, words->words[words->at], &value)) {
+        for (; words->word != NULL && word_value(words->hint, words->word, &value); advance(words)) {
             held = grow(held, attribute.count, &held_room, sizeof *held);
             held[attribute.count++] = value;
-            words->at++;
         }
-        if (name.length == 0 || attribute.count == 0) wrong(words->text, "an attribute has no value or no name");
+        if (name.length == 0 || attribute.count == 0) wrong(words->hint, "an attribute has no value or no name");
         attribute.name = name.data;
         attribute.words = held;
         found = grow(found, hint->attribute_count, &room, sizeof *found);
@@ -146,15 +114,15 @@ Hint *hint_parse(const char *text) {
     const char *in = sig + 5, *out = memchr(in, '_', (size_t)(ins - in)), *in_end = out == NULL ? ins : out;
     hint->count = (size_t)(in_end - in);
     size_t results = out == NULL ? 0 : (size_t)(ins - out - 1);
-    for (const char *at = in; at < ins; at++) {
-        if (at != out && strchr(LETTERS, *at) == NULL) {
-            wrong(text, "its signature has other letters than d f h I i b c s C S u U r");
-        }
+    if (in + strspn(in, LETTERS) < in_end || (out != NULL && out + 1 + strspn(out + 1, LETTERS) < ins)) {
+        wrong(text, "its signature has other letters than d f h I i b c s C S u U r");
     }
     if (hint->count > MAX_OPERANDS || results > 1 || (out != NULL && results == 0)) {
         wrong(text, "at most 4096 operands and one result are possible");
     }
-    Words words = split(text, ins + 5);
+    char *copy = part(ins + 5, ins + strlen(ins));
+    Words words = {text, NULL, *copy == 0 ? NULL : copy};
+    advance(&words);
     const Type **types = allocate_array(hint->count + 1, sizeof(Type *));
     bool *numbers = allocate_array(hint->count + 1, sizeof *numbers);
     for (size_t i = 0; i < hint->count; i++) {
@@ -163,8 +131,8 @@ Hint *hint_parse(const char *text) {
     }
     hint->types = types;
     hint->numbers = numbers;
-    if (words.at < words.count && strcmp(words.words[words.at], "outs") == 0) {
-        words.at++;
+    if (words.word != NULL && strcmp(words.word, "outs") == 0) {
+        advance(&words);
         if (results == 0) wrong(text, "its signature has no result");
         hint->result = next_type(&words);
         hint->number = out[1] != 'r';
@@ -172,6 +140,7 @@ Hint *hint_parse(const char *text) {
         wrong(text, "its signature has a result whose type is missing");
     }
     attributes(&words, hint);
+    free(copy);
     return hint;
 }
 

@@ -1,40 +1,16 @@
 /* JSON as Python writes it, in ASCII, strictly: no zero bytes in texts, no name twice, at most DEPTH levels. */
 #include "vm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { DEPTH = 32 };
 
-typedef struct {
-    const char *at, *end;
-    int depth;
-} Reader;
-
 _Noreturn static void wrong(const char *what) { fail("not a whole bytecode file: its header is not JSON (%s)", what); }
-
-static void blanks(Reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r')) r->at++;
-}
-
-static char peek(Reader *r) { return r->at < r->end ? *r->at : 0; }
-
-static bool word(Reader *r, const char *expected) {
-    size_t length = strlen(expected);
-    if ((size_t)(r->end - r->at) < length || memcmp(r->at, expected, length) != 0) return false;
-    r->at += length;
-    return true;
-}
 
 static unsigned hex4(Reader *r) {
     unsigned value = 0;
     for (int i = 0; i < 4; i++) {
-        char c = peek(r);
-        unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                       : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 16;
-        if (digit > 15) wrong("an escape in a text");
-        value = 16 * value + digit;
+        int digit = hex_digit(peek(r));
+        if (digit < 0) wrong("an escape in a text");
+        value = 16 * value + (unsigned)digit;
         r->at++;
     }
     return value;
@@ -54,6 +30,22 @@ static size_t encode(char *out, unsigned code) {
     return more + 1;
 }
 
+/* The character that stands behind a backslash. */
+static unsigned escaped(Reader *r) {
+    static const char NAMES[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
+    char c = *r->at++;
+    const char *found = memchr(NAMES, c, sizeof NAMES - 1);
+    if (found != NULL) return (unsigned char)MEANT[found - NAMES];
+    if (c != 'u') wrong("an escape in a text");
+    unsigned code = hex4(r);
+    if (code >= 0xD800 && code < 0xDC00 && read_word(r, "\\u")) {
+        unsigned low = hex4(r);
+        code = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : 0xD800;
+    }
+    if (code == 0 || (code >= 0xD800 && code < 0xE000)) wrong("a character that is none in a text");
+    return code;
+}
+
 static const char *text(Reader *r) {
     const char *close = ++r->at;
     while (close < r->end && *close != '"') close += *close == '\\' ? 2 : 1;
@@ -61,134 +53,94 @@ static const char *text(Reader *r) {
     char *out = allocate((size_t)(close - r->at) + 1); /* an escape is never shorter than what it stands for */
     size_t length = 0;
     while (*r->at != '"') {
-        unsigned char plain = (unsigned char)*r->at;
-        if (plain != '\\') {
-            if (plain < 32 || plain > 126) wrong("a text with other characters than ASCII's");
-            out[length++] = *r->at++;
-            continue;
-        }
-        r->at++;
-        char c = *r->at++;
-        static const char NAMES[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
-        const char *found = memchr(NAMES, c, sizeof NAMES - 1);
-        if (found != NULL) {
-            out[length++] = MEANT[found - NAMES];
-        } else if (c == 'u') {
-            unsigned code = hex4(r);
-            if (code >= 0xD800 && code < 0xDC00 && word(r, "\\u")) {
-                unsigned low = hex4(r);
-                code = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00) : 0xD800;
-            }
-            if (code == 0 || (code >= 0xD800 && code < 0xE000)) wrong("a character that is none in a text");
-            length += encode(out + length, code);
-        } else {
-            wrong("an escape in a text");
-        }
+        unsigned char plain = (unsigned char)*r->at++;
+        if (plain < 32 || plain > 126) wrong("a text with other characters than ASCII's");
+        length += encode(out + length, plain == '\\' ? escaped(r) : plain);
     }
     r->at++;
     return out;
 }
 
-static Json number(Reader *r) {
+static Datum number(Reader *r) {
+    Datum found = {.kind = INTEGER};
     const char *start = r->at;
-    double real = 0;
-    bool negative = *r->at == '-', whole = true;
-    r->at += negative;
-    uint64_t value = 0, most = (uint64_t)INT64_MAX + negative;
+    bool negative = read_word(r, "-");
     const char *digits = r->at;
-    for (; peek(r) >= '0' && peek(r) <= '9'; r->at++) {
-        uint64_t digit = (uint64_t)(*r->at - '0');
-        whole = whole && value <= (most - digit) / 10;
-        value = whole ? 10 * value + digit : 0;
-    }
+    bool whole = read_integer(r, negative, &found.integer);
     if (r->at == digits || (*digits == '0' && r->at > digits + 1)) wrong("a value that is none");
     if (peek(r) == '.' || peek(r) == 'e' || peek(r) == 'E') {
         whole = false;
-        while (r->at < r->end && *r->at != 0 && strchr("+-.eE0123456789", *r->at) != NULL) r->at++;
+        while (peek(r) != 0 && strchr("+-.eE0123456789", *r->at) != NULL) r->at++;
     }
     if (!whole) {
         char word[64] = {0};
         memcpy(word, start, (size_t)(r->at - start) < sizeof word ? (size_t)(r->at - start) : sizeof word - 1);
-        real = strtod(word, NULL);
+        found.kind = REAL;
+        found.real = strtod(word, NULL);
     }
-    Json found = {whole ? JSON_INTEGER : JSON_REAL, (int64_t)(negative ? 0 - value : value), real, NULL, NULL, 0};
     return found;
 }
 
-static Json value(Reader *r);
+static Datum value(Reader *r, int depth);
 
-static Json items(Reader *r, bool object) {
-    Json found = {object ? JSON_OBJECT : JSON_LIST, 0, 0, NULL, NULL, 0};
-    Json *held = NULL;
+static Datum items(Reader *r, bool object, int depth) {
+    Datum found = {.kind = object ? OBJECT : LIST};
+    Datum *held = NULL;
     size_t count = 0, room = 0;
     char close = object ? '}' : ']';
-    if (++r->depth > DEPTH) wrong("too many levels");
+    if (depth > DEPTH) wrong("too many levels");
     r->at++;
-    blanks(r);
-    if (peek(r) == close) {
-        r->at++;
-        r->depth--;
-        return found;
-    }
-    for (;;) {
-        blanks(r);
-        if (object) {
-            if (peek(r) != '"') wrong("an object without a name");
-            Json name = {JSON_TEXT, 0, 0, text(r), NULL, 0};
+    read_blanks(r);
+    for (bool ended = peek(r) == close; !ended; ended = peek(r) == close) {
+        if (count > 0 && !read_word(r, ",")) wrong("a list without an end");
+        for (int part = object ? 0 : 1; part < 2; part++) {
+            read_blanks(r);
+            if (part == 0 && peek(r) != '"') wrong("an object without a name");
+            Datum item = value(r, depth);
             held = grow(held, count, &room, sizeof *held);
-            held[count++] = name;
-            blanks(r);
-            if (peek(r) != ':') wrong("a name without a value");
-            r->at++;
+            held[count++] = item;
+            read_blanks(r);
+            if (part == 0 && !read_word(r, ":")) wrong("a name without a value");
         }
-        Json item = value(r);
-        held = grow(held, count, &room, sizeof *held);
-        held[count++] = item;
-        blanks(r);
-        char c = peek(r);
-        r->at++;
-        if (c == close) break;
-        if (c != ',') wrong("a list without an end");
     }
-    r->depth--;
+    r->at++;
     found.items = held;
     found.count = object ? count / 2 : count;
     return found;
 }
 
-static Json value(Reader *r) {
-    blanks(r);
+static Datum value(Reader *r, int depth) {
+    read_blanks(r);
     char c = peek(r);
-    Json found = {JSON_NULL, 0, 0, NULL, NULL, 0};
-    if (c == '{' || c == '[') return items(r, c == '{');
+    Datum found = {.kind = NOTHING};
+    if (c == '{' || c == '[') return items(r, c == '{', depth + 1);
+    if (c == '-' || (c >= '0' && c <= '9')) return number(r);
     if (c == '"') {
-        found.kind = JSON_TEXT;
+        found.kind = TEXT;
         found.text = text(r);
-    } else if (c == '-' || (c >= '0' && c <= '9')) {
-        found = number(r);
-    } else if (word(r, "true")) {
-        found.kind = JSON_TRUE;
-    } else if (word(r, "false")) {
-        found.kind = JSON_FALSE;
-    } else if (word(r, "Infinity")) {
-        found.kind = JSON_REAL;
+    } else if (read_word(r, "true")) {
+        found = (Datum){.kind = TRUTH, .integer = 1};
+    } else if (read_word(r, "false")) {
+        found.kind = TRUTH;
+    } else if (read_word(r, "Infinity")) {
+        found.kind = REAL;
         found.real = HUGE_VAL;
-    } else if (!word(r, "null")) {
+    } else if (!read_word(r, "null")) {
         wrong("a value that is none");
     }
     return found;
 }
 
-Json json_parse(const char *data, size_t length) {
-    Reader r = {data, data + length, 0};
-    Json found = value(&r);
-    blanks(&r);
+Datum json_parse(const char *data, size_t length) {
+    Reader r = {data, data + length};
+    Datum found = value(&r, 0);
+    read_blanks(&r);
     if (r.at != r.end) wrong("something behind it");
     return found;
 }
 
-const Json *json_field(const Json *object, const char *name) {
-    const Json *found = NULL;
+const Datum *json_field(const Datum *object, const char *name) {
+    const Datum *found = NULL;
     for (size_t i = 0; i < object->count; i++) {
         if (strcmp(object->items[2 * i].text, name) == 0) {
             if (found != NULL) wrong("a name twice");

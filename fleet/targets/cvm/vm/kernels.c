@@ -1,7 +1,10 @@
 /* The compiled kernels: a shared object, or linked into the program. */
 #include "vm.h"
 
-#include <string.h>
+static void check_version(int64_t version) {
+    if (version == KERNELS_VERSION) return;
+    fail("kernels of version %lld, this program calls version %d", (long long)version, KERNELS_VERSION);
+}
 
 #ifdef FLEET_STATIC_KERNELS
 
@@ -11,11 +14,8 @@ extern int64_t fleet_fault[3];
 
 KernelTable kernels_open(const char *path) {
     (void)path;
-    if (fleet_kernels_version != KERNELS_VERSION) {
-        fail("kernels of version %lld, this program calls version %d", (long long)fleet_kernels_version, KERNELS_VERSION);
-    }
-    KernelTable found = {fleet_kernels, fleet_kernel_count, fleet_fault};
-    return found;
+    check_version(fleet_kernels_version);
+    return (KernelTable){fleet_kernels, fleet_kernel_count, fleet_fault};
 }
 
 #else
@@ -31,19 +31,12 @@ static const void *symbol(void *library, const char *name) {
 KernelTable kernels_open(const char *path) {
     Text name = {NULL, 0, 0};
     set_place("%s", shown(path));
-    text_word(&name, strchr(path, '/') == NULL ? "./" : "");
-    text_word(&name, path);
+    text_printf(&name, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
     void *library = dlopen(name.data, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        const char *why = dlerror();
-        fail("the kernels cannot be loaded: %s", shown(why == NULL ? "" : why));
-    }
-    int64_t version = *(const int64_t *)symbol(library, "fleet_kernels_version");
-    if (version != KERNELS_VERSION) {
-        fail("kernels of version %lld, this program calls version %d", (long long)version, KERNELS_VERSION);
-    }
-    KernelTable found = {symbol(library, "fleet_kernels"), *(const int64_t *)symbol(library, "fleet_kernel_count"),
-                         symbol(library, "fleet_fault")};
+    if (library == NULL) fail("the kernels cannot be loaded: %s", shown(dlerror()));
+    check_version(*(const int64_t *)symbol(library, "fleet_kernels_version"));
+    const int64_t *count = symbol(library, "fleet_kernel_count");
+    KernelTable found = {symbol(library, "fleet_kernels"), *count, symbol(library, "fleet_fault")};
     set_place(NULL);
     return found;
 }
@@ -57,8 +50,7 @@ const Kernel *kernels_of(const KernelTable *table, const char *hint, size_t *cou
         if (strcmp(table->kernels[middle].hint, hint) < 0) low = middle + 1;
         else high = middle;
     }
-    for (high = low; high < table->count && strcmp(table->kernels[high].hint, hint) == 0; high++) {
-    }
+    while (high < table->count && strcmp(table->kernels[high].hint, hint) == 0) high++;
     *count = (size_t)(high - low);
     return table->kernels + low;
 }

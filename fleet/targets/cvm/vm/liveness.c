@@ -1,75 +1,52 @@
 /* Which load of a slot is the last one, so that memory is free again as soon as nothing reads it. */
 #include "vm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Memory for the sets of live slots; code that would need more keeps its values until it ends. */
 static const size_t LIMIT = (size_t)1 << 26;
 
 typedef struct {
-    uint64_t *words;
-    size_t size; /* words of a set */
+    uint64_t *words, *live; /* a set for the end and for each start of code; the one where the walk is */
+    size_t size;            /* words of a set */
 } Sets;
 
-static uint64_t *set_of(const Sets *sets, size_t block) { return sets->words + block * sets->size; }
+static uint64_t *set_of(const Code *code, const Sets *sets, size_t step) { return sets->words + code->starts[step] * sets->size; }
 
-static bool has(const uint64_t *set, size_t slot) { return (set[slot / 64] >> (slot % 64) & 1) != 0; }
-
-static void put(uint64_t *set, size_t slot) { set[slot / 64] |= (uint64_t)1 << (slot % 64); }
-
-static void drop(uint64_t *set, size_t slot) { set[slot / 64] &= ~((uint64_t)1 << (slot % 64)); }
-
-/* From what is live behind a block to what is live before it; where `steps` are given, marks them. */
-static void backwards(const Flow *flow, const Block *block, uint64_t *live, Step *steps) {
-    for (size_t n = block->last; n-- > block->first;) {
-        const Instruction *i = &flow->instructions[n];
-        size_t slot = (size_t)i->word;
-        if (i->form == FORM_LOAD) {
-            if (steps != NULL && !has(live, slot)) steps[n].kind = STEP_TAKE;
-            put(live, slot);
-        } else if (i->form == FORM_STORE) {
-            if (steps != NULL && !has(live, slot)) steps[n].kind = STEP_DROP;
-            drop(live, slot);
+/* Walks the code backwards. Returns whether a set has changed; `marks`: changes loads and stores that are the last instead. */
+static bool backwards(const Code *code, const Sets *sets, bool marks) {
+    size_t bytes = sets->size * sizeof *sets->live;
+    bool changed = false;
+    memcpy(sets->live, set_of(code, sets, code->count), bytes);
+    for (size_t n = code->count; n-- > 0;) {
+        Step *step = &code->steps[n];
+        if (code->depths[n] < 0) continue;
+        if (step->kind == STEP_JUMP) {
+            memcpy(sets->live, set_of(code, sets, step->index), bytes);
+        } else if (step->kind == STEP_IF) {
+            for (size_t w = 0; w < sets->size; w++) sets->live[w] |= set_of(code, sets, step->index)[w];
+        } else if (step->kind == STEP_LOAD || step->kind == STEP_STORE) {
+            uint64_t *word = &sets->live[step->index / 64], bit = (uint64_t)1 << step->index % 64;
+            bool load = step->kind == STEP_LOAD, last = (*word & bit) == 0;
+            if (marks && last) step->kind = load ? STEP_TAKE : STEP_DROP;
+            *word = load ? *word | bit : *word & ~bit;
+        }
+        if (code->starts[n] > 0 && memcmp(set_of(code, sets, n), sets->live, bytes) != 0) {
+            memcpy(set_of(code, sets, n), sets->live, bytes);
+            changed = true;
         }
     }
+    return changed;
 }
 
-static void behind(const Block *block, const Sets *sets, uint64_t *live) {
-    memset(live, 0, sets->size * sizeof *live);
-    for (int s = 0; s < block->successor_count; s++) {
-        const uint64_t *next = set_of(sets, block->successors[s]);
-        for (size_t w = 0; w < sets->size; w++) live[w] |= next[w];
-    }
-}
-
-void mark_last_uses(const Module *m, const Flow *flow, Step *steps) {
-    Sets sets = {NULL, m->slots / 64 + 1};
-    if (flow->block_count + 2 > LIMIT / sizeof(uint64_t) / sets.size) return;
-    sets.words = allocate_array((flow->block_count + 1) * sets.size, sizeof(uint64_t));
-    uint64_t *live = allocate_array(sets.size, sizeof *live), *end = set_of(&sets, flow->block_count);
-    for (size_t i = 0; i < m->output_count; i++) put(end, m->outputs[i].slot);
+void mark_last_uses(const Module *m, const Code *code) {
+    Sets sets = {.size = m->slots / 64 + 1};
+    size_t count = code->start_count + 1;
+    if (count + 1 > LIMIT / sizeof *sets.words / sets.size) return;
+    sets.words = allocate_array((count + 1) * sets.size, sizeof *sets.words);
+    sets.live = sets.words + count * sets.size;
+    for (size_t i = 0; i < m->output_count; i++) sets.words[m->outputs[i].slot / 64] |= (uint64_t)1 << m->outputs[i].slot % 64;
     bool changed = true;
-    /* Blocks of loops inside loops need a round for each level; code that no front end writes may need more, and is left alone. */
-    for (int round = 0; changed && round < 64; round++) {
-        changed = false;
-        for (size_t b = flow->block_count; b-- > 0;) {
-            if (flow->blocks[b].depth < 0) continue;
-            behind(&flow->blocks[b], &sets, live);
-            backwards(flow, &flow->blocks[b], live, NULL);
-            uint64_t *known = set_of(&sets, b);
-            if (memcmp(known, live, sets.size * sizeof *live) != 0) {
-                memcpy(known, live, sets.size * sizeof *live);
-                changed = true;
-            }
-        }
-    }
-    for (size_t b = 0; !changed && b < flow->block_count; b++) {
-        if (flow->blocks[b].depth >= 0) {
-            behind(&flow->blocks[b], &sets, live);
-            backwards(flow, &flow->blocks[b], live, steps);
-        }
-    }
-    free(live);
+    /* Loops inside loops need a round for each level; code that no front end writes may need more, and is left alone. */
+    for (int round = 0; changed && round < 64; round++) changed = backwards(code, &sets, false);
+    if (!changed) (void)backwards(code, &sets, true);
     free(sets.words);
 }

@@ -2,8 +2,6 @@
 #include "vm.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #ifdef __GLIBC__
@@ -26,34 +24,32 @@ typedef struct {
 } Request;
 
 static int64_t steps_of(const char *word) {
-    char *end = NULL;
-    errno = 0;
-    long long found = strtoll(word, &end, 10);
-    if (errno != 0 || end == word || *end != 0 || found < 1) fail("--max-steps %s: expected a positive number", shown(word));
+    Reader r = {word, word + strlen(word)};
+    int64_t found = read_size(&r);
+    if (r.at < r.end || found < 1 || found == INT64_MAX) fail("--max-steps %s: expected a positive number", shown(word));
     return found;
 }
 
 static Request parse(int count, char **words) {
     static const int64_t MAX_STEPS = 100000000;
-    Request r = {NULL, NULL, NULL, NULL, {NULL, MAX_STEPS}, allocate_array((size_t)count, sizeof(char *)), 0};
+    Request r = {.run = {NULL, MAX_STEPS}, .inputs = allocate_array((size_t)count, sizeof(char *))};
+    const char *steps = NULL;
+    const struct { const char *name, **value; } options[] = {
+        {"-o", &r.outputs},    {"--outputs", &r.outputs},   {"--tensors", &r.run.tensors},
+        {"--stats", &r.stats}, {"--max-steps", &steps},
+    };
     for (int i = 1; i < count; i++) {
-        const char *word = words[i];
-        bool option = word[0] == '-' && word[1] != 0;
+        const char *word = words[i], **value = NULL;
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             printf(USAGE, shown(words[0]));
             exit(0);
         }
-        if (option && i + 1 == count) fail("%s: its value is missing, or it is unknown", shown(word));
-        if (strcmp(word, "-o") == 0 || strcmp(word, "--outputs") == 0) {
-            r.outputs = words[++i];
-        } else if (strcmp(word, "--tensors") == 0) {
-            r.run.tensors = words[++i];
-        } else if (strcmp(word, "--stats") == 0) {
-            r.stats = words[++i];
-        } else if (strcmp(word, "--max-steps") == 0) {
-            r.run.max_steps = steps_of(words[++i]);
-        } else if (option) {
-            fail("%s: an unknown option", shown(word));
+        if (word[0] == '-' && word[1] != 0) {
+            if (i + 1 == count) fail("%s: its value is missing, or it is unknown", shown(word));
+            for (size_t o = 0; o < sizeof options / sizeof *options; o++)
+                if (strcmp(word, options[o].name) == 0) value = options[o].value;
+            if (value == NULL) fail("%s: an unknown option", shown(word));
+            *value = words[++i];
 #ifndef FLEET_EMBEDDED_MODULE
         } else if (r.module == NULL) {
             r.module = word;
@@ -66,40 +62,30 @@ static Request parse(int count, char **words) {
             fail("%s: expected NAME=FILE.npy", shown(word));
         }
     }
+    if (steps != NULL) r.run.max_steps = steps_of(steps);
     return r;
-}
-
-/* The text behind NAME=, or NULL. Names may have = themselves. */
-static const char *given(const Request *r, const char *name, bool *used) {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < r->input_count; i++) {
-        if (strncmp(r->inputs[i], name, length) == 0 && r->inputs[i][length] == '=') {
-            used[i] = true;
-            return r->inputs[i] + length + 1;
-        }
-    }
-    return NULL;
 }
 
 static Value *arguments(const Module *m, const Request *r) {
     Value *slots = allocate_array(m->slots + 1, sizeof *slots);
-    bool *used = allocate_array(r->input_count + 1, sizeof *used);
+    const char *unknown = NULL;
+    for (size_t n = 0; n < r->input_count; n++) {
+        size_t i = 0, length = 0;
+        for (; i < m->argument_count; i++) { /* names may have = themselves */
+            length = strlen(m->arguments[i].name);
+            bool named = strncmp(r->inputs[n], m->arguments[i].name, length) == 0 && r->inputs[n][length] == '=';
+            if (named && m->arguments[i].weight == NULL && slots[i].layout == NULL) break;
+        }
+        if (i == m->argument_count) unknown = r->inputs[n];
+        else slots[i] = npy_read(r->inputs[n] + length + 1, &m->arguments[i]);
+    }
     for (size_t i = 0; i < m->argument_count; i++) {
         const Argument *argument = &m->arguments[i];
-        if (argument->weight != NULL) {
-            Value weight = {argument->type->dense, NULL, argument->weight->data};
-            slots[i] = weight;
-            continue;
-        }
-        const char *path = given(r, argument->name, used);
-        if (path == NULL) {
-            fail("no input \"%s\" (%s): give %s=FILE.npy", shown(argument->name), type_words(argument->type), shown(argument->name));
-        }
-        slots[i] = npy_read(path, argument);
+        const char *name = shown(argument->name);
+        if (argument->weight != NULL) slots[i] = (Value){argument->type->dense, NULL, argument->weight->data};
+        else if (slots[i].layout == NULL) fail("no input \"%s\" (%s): give %s=FILE.npy", name, type_words(argument->type), name);
     }
-    for (size_t i = 0; i < r->input_count; i++)
-        if (!used[i]) fail("%s: the model has no input of that name", shown(r->inputs[i]));
-    free(used);
+    if (unknown != NULL) fail("%s: the model has no input of that name", shown(unknown));
     return slots;
 }
 
@@ -172,7 +158,7 @@ int main(int count, char **words) {
     Code code = decode(module, &table);
     Value *slots = arguments(module, &r);
     double started = seconds();
-    RunCounts counts = run(module, &code, &table, slots, &r.run);
+    RunCounts counts = run(&code, &table, slots, &r.run);
     double ended = seconds();
     deliver(module, &r, slots);
     if (fflush(stdout) != 0) fail("what it prints cannot be written");

@@ -2,29 +2,15 @@
 #include "vm.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-typedef struct {
-    const char *at, *end;
-} Header;
-
-static void blanks(Header *h) {
-    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n')) h->at++;
-}
-
-static bool word(Header *h, const char *expected) {
-    size_t length = strlen(expected);
-    blanks(h);
-    if ((size_t)(h->end - h->at) < length || memcmp(h->at, expected, length) != 0) return false;
-    h->at += length;
-    return true;
+static bool word(Reader *h, const char *expected) {
+    read_blanks(h);
+    return read_word(h, expected);
 }
 
 _Noreturn static void wrong(void) { fail("not a .npy file of numbers in C order"); }
 
-static Dtype read_dtype(Header *h) {
-    blanks(h);
+static Dtype read_dtype(Reader *h) {
     for (int d = 0; d < DTYPE_COUNT; d++) {
         char quoted[8];
         snprintf(quoted, sizeof quoted, "'%s'", DTYPES[d].npy);
@@ -33,18 +19,12 @@ static Dtype read_dtype(Header *h) {
     wrong();
 }
 
-static int read_shape(Header *h, int64_t *dims) {
+static int read_shape(Reader *h, int64_t *dims) {
     int rank = 0;
-    if (!word(h, "(")) {
-        wrong();
-    }
+    if (!word(h, "(")) wrong();
     while (!word(h, ")")) {
-        int64_t size = 0;
-        blanks(h);
-        if (rank == MAX_RANK || h->at == h->end || *h->at < '0' || *h->at > '9') wrong();
-        for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
-            size = size > (INT64_MAX >> 8) ? size : 10 * size + (*h->at - '0');
-        }
+        int64_t size = rank == MAX_RANK ? -1 : read_size(h);
+        if (size < 0) wrong();
         dims[rank++] = size;
         (void)word(h, ",");
     }
@@ -62,7 +42,7 @@ static const Type *read_header(FILE *file) {
     if (length > 1 << 20) wrong();
     char *text = allocate(length + 1);
     if (fread(text, 1, length, file) != length) wrong();
-    Header h = {text, text + length};
+    Reader h = {text, text + length};
     int rank = -1, dtype = -1;
     int64_t dims[MAX_RANK];
     bool ordered = false;
@@ -119,8 +99,10 @@ void npy_write(const char *folder, size_t index, const char *name, const Value *
     text_word(&header, "), }");
     text_fill(&header, ' ', (ALIGNMENT - (10 + header.length + 1) % ALIGNMENT) % ALIGNMENT);
     text_word(&header, "\n");
-    unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)header.length, (unsigned char)(header.length >> 8)};
-    Value whole = value_densified(value);
+    unsigned char low = (unsigned char)header.length, high = (unsigned char)(header.length >> 8);
+    unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, low, high};
+    Value whole = value_share(value);
+    value_densify(&whole);
     FILE *file = fopen(path.data, "wb");
     bool written = file != NULL && fwrite(start, 1, sizeof start, file) == sizeof start &&
                    fwrite(header.data, 1, header.length, file) == header.length &&

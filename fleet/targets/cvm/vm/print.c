@@ -1,15 +1,10 @@
 /* print: its operands as Python and NumPy show them, or a text with numbered places for them. */
 #include "vm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct {
-    size_t operand;
+    int64_t operand;
     char conversion; /* 's', 'r', 'a' or 0 */
-    const char *spec;
-    size_t spec_length;
+    Reader spec;
 } Place;
 
 _Noreturn static void wrong(const char *template) {
@@ -21,61 +16,53 @@ _Noreturn static void wrong(const char *template) {
 static bool next_place(const char *template, const char **at, Text *text, Place *place) {
     const char *p = *at;
     for (; *p != 0 && (*p != '{' || p[1] == '{'); p++) {
-        if ((*p == '}' && p[1] != '}')) wrong(template);
+        if (*p == '}' && p[1] != '}') wrong(template);
         text_add(text, p, 1);
         p += *p == '{' || *p == '}';
     }
-    if (*p == 0) {
-        *at = p;
-        return false;
+    *at = p;
+    if (*p == 0) return false;
+    const char *close = strchr(p, '}');
+    if (close == NULL) wrong(template);
+    Reader r = {p + 1, close};
+    place->operand = read_size(&r);
+    place->conversion = 0;
+    if (read_word(&r, "!")) {
+        place->conversion = peek(&r);
+        if (place->conversion == 0 || strchr("sra", place->conversion) == NULL) wrong(template);
+        r.at++;
     }
-    const char *digits = ++p, *close = strchr(p, '}');
-    Place found = {0, 0, "", 0};
-    while (*p >= '0' && *p <= '9' && p - digits < 6) found.operand = 10 * found.operand + (size_t)(*p++ - '0');
-    if (p == digits || close == NULL) wrong(template);
-    if (*p == '!') {
-        found.conversion = p[1];
-        p += 2;
-        if (close < p || strchr("sra", found.conversion) == NULL) wrong(template);
-    }
-    if (*p == ':') {
-        found.spec = ++p;
-        found.spec_length = (size_t)(close - p);
-        p = close;
-    }
-    if (p != close || memchr(found.spec, '{', found.spec_length) != NULL) wrong(template);
+    bool spec = read_word(&r, ":");
+    if (place->operand < 0 || (!spec && r.at < close) || memchr(r.at, '{', (size_t)(close - r.at)) != NULL) wrong(template);
+    place->spec = r;
     *at = close + 1;
-    *place = found;
     return true;
 }
 
 static const char *template_of(const Hint *hint) {
     const Attribute *found = hint_attribute(hint, "format");
-    return found == NULL || found->words[0].kind != WORD_TEXT ? NULL : found->words[0].text;
+    return found == NULL || found->words[0].kind != TEXT ? NULL : found->words[0].text;
 }
 
 static void check_place(const Hint *hint, const char *template, const Place *place) {
     Spec spec;
-    if (place->operand >= hint->count || !spec_parse(place->spec, place->spec_length, &spec)) wrong(template);
+    if (place->operand >= (int64_t)hint->count || !spec_parse(place->spec, &spec)) wrong(template);
     const Type *type = hint->types[place->operand];
-    bool text = place->conversion != 0;
-    if (text) {
+    if (place->conversion != 0) {
         bool fits = (spec.type == 0 || spec.type == 's') && spec.sign == 0 && spec.group == 0 && (spec.align != '=' || spec.zero);
         if (!fits) wrong(template);
-    } else if (place->spec_length > 0 && (type->rank > 0 || !spec_fits(&spec, type->dtype))) {
+    } else if (place->spec.at < place->spec.end && (type->rank > 0 || !spec_fits(&spec, type->dtype))) {
         wrong(template);
     }
 }
 
-static int64_t limit(const Json *json) {
-    if (json->kind == JSON_REAL) {
-        return json->real >= 0x1p62 ? INT64_MAX : json->real > -0x1p62 ? (int64_t)floor(json->real) : INT64_MIN;
-    }
-    return json->integer;
+static int64_t limit(const Datum *json) {
+    if (json->kind != REAL) return json->integer;
+    return json->real >= 0x1p62 ? INT64_MAX : json->real > -0x1p62 ? (int64_t)floor(json->real) : INT64_MIN;
 }
 
-static int small(const Json *json, const char *text) {
-    if (json->kind != JSON_INTEGER || json->integer < 0 || json->integer > 700) fail("the print options \"%s\"", shown(text));
+static int small(const Datum *json, const char *text) {
+    if (json->kind != INTEGER || json->integer < 0 || json->integer > 700) fail("the print options \"%s\"", shown(text));
     return (int)json->integer;
 }
 
@@ -86,31 +73,33 @@ static const PrintOptions *read_options(const char *text) {
     enum { PRECISION, THRESHOLD, EDGE, WIDTH, SUPPRESS, NAN_TEXT, INFINITY_TEXT, SIGN, MODE, COUNT };
     PrintOptions *found = allocate(sizeof *found);
     *found = PRINT_DEFAULTS;
-    Json json = json_parse(text, strlen(text));
-    for (size_t i = 0; json.kind == JSON_OBJECT && i < json.count; i++) {
-        const Json *value = &json.items[2 * i + 1];
+    Datum json = json_parse(text, strlen(text));
+    bool good = json.kind == OBJECT;
+    for (size_t i = 0; good && i < json.count; i++) {
+        const Datum *value = &json.items[2 * i + 1];
         int name = 0, mode = 0;
         while (name < COUNT && strcmp(NAMES[name], json.items[2 * i].text) != 0) name++;
-        bool word = value->kind == JSON_TEXT && characters(value->text, strlen(value->text)) < 1000;
-        switch (name) {
-        case PRECISION: found->precision = small(value, text); break;
-        case EDGE: found->edgeitems = small(value, text); break;
-        case WIDTH: found->linewidth = limit(value); break;
-        case THRESHOLD: found->threshold = limit(value); break;
-        case SUPPRESS: found->suppress = value->kind == JSON_TRUE; break;
-        case NAN_TEXT: found->nan = word ? value->text : NULL; break;
-        case INFINITY_TEXT: found->infinity = word ? value->text : NULL; break;
-        case SIGN: found->sign = word && strlen(value->text) == 1 && strchr("-+ ", *value->text) != NULL ? *value->text : 0; break;
-        case MODE:
-            while (word && mode < 4 && strcmp(MODES[mode], value->text) != 0) mode++;
-            found->mode = word ? (unsigned)mode : 4;
-            break;
-        default: found->sign = 0;
+        if (name == SUPPRESS) found->suppress = value->kind == TRUTH && value->integer != 0;
+        if (name == PRECISION) found->precision = small(value, text);
+        if (name == EDGE) found->edgeitems = small(value, text);
+        if (name == WIDTH) found->linewidth = limit(value);
+        if (name == THRESHOLD) found->threshold = limit(value);
+        if (name <= SUPPRESS) continue;
+        good = name < COUNT && value->kind == TEXT && characters(value->text, strlen(value->text)) < 1000;
+        if (!good) break;
+        if (name == NAN_TEXT) found->nan = value->text;
+        if (name == INFINITY_TEXT) found->infinity = value->text;
+        if (name == SIGN) {
+            found->sign = *value->text;
+            good = strlen(value->text) == 1 && strchr("-+ ", found->sign) != NULL;
+        }
+        if (name == MODE) {
+            while (mode <= MODE_MAXPREC_EQUAL && strcmp(MODES[mode], value->text) != 0) mode++;
+            found->mode = (unsigned)mode;
+            good = mode <= MODE_MAXPREC_EQUAL;
         }
     }
-    if (json.kind != JSON_OBJECT || found->nan == NULL || found->infinity == NULL || found->sign == 0 || found->mode > MODE_MAXPREC_EQUAL) {
-        fail("the print options \"%s\"", shown(text));
-    }
+    if (!good) fail("the print options \"%s\"", shown(text));
     return found;
 }
 
@@ -125,7 +114,7 @@ const PrintOptions *print_prepare(const Hint *hint) {
         free(text.data);
     }
     if (options == NULL) return &PRINT_DEFAULTS;
-    if (options->words[0].kind != WORD_TEXT) fail("print options that are no text");
+    if (options->words[0].kind != TEXT) fail("print options that are no text");
     return read_options(options->words[0].text);
 }
 
@@ -134,8 +123,8 @@ static void write_place(Text *text, const Hint *hint, const PrintOptions *option
     const Type *type = value->layout->type;
     bool python = hint->numbers[place->operand];
     Spec spec;
-    (void)spec_parse(place->spec, place->spec_length, &spec);
-    if (place->conversion == 0 && place->spec_length > 0) {
+    (void)spec_parse(place->spec, &spec);
+    if (place->conversion == 0 && place->spec.at < place->spec.end) {
         format_number(text, type->dtype, value->data, &spec);
         return;
     }

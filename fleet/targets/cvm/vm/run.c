@@ -1,17 +1,11 @@
 /* Runs the steps. Layouts that a call has seen before cost it one comparison an operand. */
 #include "vm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct {
-    const Module *module;
     const KernelTable *table;
-    Value *slots, *stack;
     void **arrays; /* what a kernel gets */
     void *scratch;
     size_t scratch_bytes;
-    const RunOptions *options;
 } Vm;
 
 static void place_of(const Call *call) {
@@ -19,22 +13,16 @@ static void place_of(const Call *call) {
     else set_place("bytecode offset %lld", (long long)call->offset);
 }
 
-static bool laid_out(const KernelOperand *wanted, const Layout *layout) {
-    if (wanted->strides == NULL) return layout->dense;
-    return memcmp(wanted->strides, layout->strides, (size_t)layout->type->rank * sizeof *wanted->strides) == 0;
-}
-
 static bool takes(const Kernel *kernel, const Call *call, const Value *values, bool copying) {
     for (size_t i = 0; i < call->hint->count; i++) {
         const KernelOperand *wanted = &kernel->operands[i];
-        const Type *type = values[i].layout->type;
-        if (wanted->known != 0) {
-            const Value *constant = call->constants[i];
-            if (constant == NULL || type->count != 1 || memcmp(constant->data, &wanted->bits, DTYPES[type->dtype].size) != 0) {
-                return false;
-            }
-        }
-        if (!laid_out(wanted, values[i].layout) && !(copying && wanted->strides == NULL)) return false;
+        const Layout *layout = values[i].layout;
+        const Value *constant = call->constants[i];
+        size_t size = DTYPES[layout->type->dtype].size, steps = (size_t)layout->type->rank * sizeof(int64_t);
+        bool known = constant != NULL && layout->type->count == 1 && memcmp(constant->data, &wanted->bits, size) == 0;
+        if (wanted->known != 0 && !known) return false;
+        bool lies = wanted->strides == NULL ? layout->dense || copying : memcmp(wanted->strides, layout->strides, steps) == 0;
+        if (!lies) return false;
     }
     return true;
 }
@@ -45,11 +33,7 @@ static void choose_kernel(Call *call, Value *values) {
             const Kernel *kernel = &call->candidates[k];
             if (!takes(kernel, call, values, copying != 0)) continue;
             for (size_t i = 0; i < call->hint->count; i++) {
-                if (kernel->operands[i].strides == NULL && !values[i].layout->dense) {
-                    Value copy = value_densified(&values[i]);
-                    value_release(&values[i]);
-                    values[i] = copy;
-                }
+                if (kernel->operands[i].strides == NULL) value_densify(&values[i]);
             }
             call->kernel = kernel;
             return;
@@ -61,9 +45,7 @@ static void choose_kernel(Call *call, Value *values) {
 static void choose_view(Call *call, Value *value) {
     call->result = view_of(call->hint, call->view, value->layout, &call->moved);
     if (call->result == NULL) {
-        Value copy = value_densified(value);
-        value_release(value);
-        *value = copy;
+        value_densify(value);
         call->result = view_of(call->hint, call->view, value->layout, &call->moved);
     }
     if (call->result == NULL) fail("%s cannot take its attributes", shown(call->hint->name));
@@ -73,16 +55,7 @@ static void choose_view(Call *call, Value *value) {
 static void meet(Call *call, Value *values) {
     const Hint *hint = call->hint;
     place_of(call);
-    for (size_t i = 0; i < hint->count; i++) {
-        if (values[i].layout->type != hint->types[i]) {
-            Value found;
-            if (!value_converted(&values[i], hint->types[i], &found)) {
-                fail("operand %zu is %s, expected %s", i, type_words(values[i].layout->type), type_words(hint->types[i]));
-            }
-            value_release(&values[i]);
-            values[i] = found;
-        }
-    }
+    for (size_t i = 0; i < hint->count; i++) value_convert(&values[i], hint->types[i], i);
     if (call->kind == CALL_KERNEL) choose_kernel(call, values);
     else if (call->kind == CALL_VIEW) choose_view(call, &values[0]);
     for (size_t i = 0; i < hint->count; i++) call->seen[i] = values[i].layout;
@@ -90,17 +63,17 @@ static void meet(Call *call, Value *values) {
 }
 
 _Noreturn static void fault(const Call *call, const int64_t *words) {
-    enum { POWER = 1, INDEX, ANGLE, ROUNDS, INTEGER, CHECK }; /* fleet.targets.riscv.faults.Fault */
+    enum { POWER = 1, INDEX, ANGLE, ROUNDS, LARGE, CHECK }; /* fleet.targets.riscv.faults.Fault */
     long long value = words[1], bound = words[2];
     place_of(call);
     switch (words[0]) {
     case POWER: fail("integers to negative integer powers are not allowed (exponent %lld)", value);
     case INDEX: fail("index %lld is out of bounds for axis 0 with size %lld", value, bound);
     case ANGLE: fail("the argument of sin or cos is larger than %lld, beyond which this target does not reduce it", bound);
-    case INTEGER: fail("%llu is no number of the run: its integers have 64 bits with a sign", (unsigned long long)value);
+    case LARGE: fail("%llu is no number of the run: its integers have 64 bits with a sign", (unsigned long long)value);
     case CHECK: {
         const Attribute *message = hint_attribute(call->hint, "message");
-        bool text = message != NULL && message->words[0].kind == WORD_TEXT;
+        bool text = message != NULL && message->words[0].kind == TEXT;
         fail("%s", text ? shown(message->words[0].text) : "a check of the source fails");
     }
     case ROUNDS: fail("a loop has not ended after %lld rounds", bound);
@@ -139,9 +112,7 @@ static void perform(Vm *vm, Call *call, Value *values) {
         print_values(call->hint, call->options, values);
         set_place(NULL);
     } else {
-        if (call->kernel == NULL) { /* without operands */
-            meet(call, values);
-        }
+        if (call->kernel == NULL) meet(call, values); /* without operands */
         result = value_new(call->hint->result);
         vm->arrays[0] = result.data;
         for (size_t i = 0; i < count; i++) vm->arrays[i + 1] = values[i].data;
@@ -150,13 +121,6 @@ static void perform(Vm *vm, Call *call, Value *values) {
     }
     for (size_t i = 0; i < count; i++) value_release(&values[i]);
     values[0] = result;
-}
-
-static Value filled(const Step *step) {
-    Value found = value_new(step->type);
-    size_t size = DTYPES[step->type->dtype].size;
-    for (int64_t n = 0; n < step->type->count; n++) memcpy(found.data + (size_t)n * size, step->value.data, size);
-    return found;
 }
 
 static bool truth(Value *value) {
@@ -168,9 +132,9 @@ static bool truth(Value *value) {
     return found;
 }
 
-RunCounts run(const Module *module, const Code *code, const KernelTable *table, Value *slots, const RunOptions *options) {
-    Value *stack = allocate_array(code->depth + 1, sizeof *stack), *top = stack;
-    Vm vm = {module, table, slots, stack, allocate_array(code->depth + 2, sizeof(void *)), NULL, 0, options};
+RunCounts run(const Code *code, const KernelTable *table, Value *slots, const RunOptions *options) {
+    Value *stack = allocate_array(code->deepest + 1, sizeof *stack), *top = stack;
+    Vm vm = {table, allocate_array(code->deepest + 2, sizeof(void *)), NULL, 0};
     RunCounts counts = {0, 0};
     size_t at = 0;
     while (at < code->count) {
@@ -180,8 +144,9 @@ RunCounts run(const Module *module, const Code *code, const KernelTable *table, 
             fail("it has run %lld steps without an end", (long long)options->max_steps);
         }
         switch (step->kind) {
+        case STEP_CONSTANT:
         case STEP_PUSH: *top++ = step->value; break;
-        case STEP_FILL: *top++ = filled(step); break;
+        case STEP_FILL: *top++ = value_filled(step->type, step->value.data); break;
         case STEP_LOAD:
         case STEP_TAKE: {
             Value *slot = &slots[step->index];
@@ -191,8 +156,7 @@ RunCounts run(const Module *module, const Code *code, const KernelTable *table, 
             }
             *top++ = *slot;
             if (step->kind == STEP_TAKE) {
-                slot->layout = NULL;
-                slot->buffer = NULL;
+                *slot = (Value){NULL, NULL, NULL};
             } else if (slot->buffer != NULL) {
                 slot->buffer->references++;
             }

@@ -1,9 +1,6 @@
 /* Types and layouts, one object each, so that equal ones are equal pointers. */
 #include "vm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const int64_t MAX_ELEMENTS = (int64_t)1 << 31;
 
 const DtypeInfo DTYPES[] = {
@@ -53,20 +50,9 @@ const Type *type_of(Dtype dtype, int rank, const int64_t *dims) {
         count = empty ? 0 : count * dims[i];
     }
     Type *found = allocate(sizeof *found);
-    found->dtype = dtype;
-    found->rank = rank;
-    found->dims = copied(dims, rank);
-    found->count = count;
-    found->bytes = (size_t)count * DTYPES[dtype].size;
-    found->next = types[chain];
+    *found = (Type){dtype, rank, copied(dims, rank), count, (size_t)count * DTYPES[dtype].size, types[chain], NULL};
     types[chain] = found;
-    int64_t strides[MAX_RANK], step = 1;
-    for (int i = rank - 1; i >= 0; i--) {
-        strides[i] = step;
-        step *= empty ? 1 : dims[i];
-    }
-    found->dense = NULL;
-    found->dense = layout_of(found, strides);
+    found->dense = layout_of(found, NULL);
     return found;
 }
 
@@ -74,39 +60,31 @@ const Layout *layout_of(const Type *type, const int64_t *strides) {
     int64_t own[MAX_RANK] = {0}, step = 1;
     bool contiguous = true;
     for (int i = type->rank - 1; i >= 0; i--) {
-        own[i] = type->count == 0 || type->dims[i] < 2 ? 0 : strides[i];
-        contiguous = contiguous && (own[i] == step || own[i] == 0) && (own[i] != 0 || type->count == 0 || type->dims[i] < 2);
-        step *= type->dims[i];
+        bool moves = type->count > 0 && type->dims[i] > 1;
+        own[i] = !moves ? 0 : strides == NULL ? step : strides[i];
+        contiguous = contiguous && (own[i] == step || !moves);
+        step *= type->count == 0 ? 1 : type->dims[i]; /* sizes of an empty array may be beyond what fits */
     }
     if (type->dense != NULL && contiguous) return type->dense;
     uint64_t chain = mixed((uint64_t)(uintptr_t)type, own, type->rank) % CHAINS;
     for (Layout *l = layouts[chain]; l != NULL; l = l->next)
         if (l->type == type && same(l->strides, own, type->rank)) return l;
     Layout *found = allocate(sizeof *found);
-    found->type = type;
-    found->strides = copied(own, type->rank);
-    found->dense = contiguous;
-    found->next = layouts[chain];
+    *found = (Layout){type, copied(own, type->rank), contiguous, layouts[chain]};
     layouts[chain] = found;
     return found;
 }
 
-const Layout *dense(const Type *type) { return type->dense; }
-
 bool type_parse(const char *text, size_t length, const Type **found) {
-    int64_t dims[MAX_RANK];
+    int64_t dims[MAX_RANK], size;
     int rank = 0;
-    const char *at = text, *end = text + length;
-    while (at < end && *at >= '0' && *at <= '9') {
-        int64_t size = 0;
-        for (; at < end && *at >= '0' && *at <= '9'; at++) size = size > (INT64_MAX >> 8) ? size : 10 * size + (*at - '0');
-        if (at == end || *at != 'x' || rank == MAX_RANK) return false;
+    Reader r = {text, text + length};
+    while ((size = read_size(&r)) >= 0) {
+        if (rank == MAX_RANK || !read_word(&r, "x")) return false;
         dims[rank++] = size;
-        at++;
     }
     for (int d = 0; d < DTYPE_COUNT; d++) {
-        size_t letters = strlen(DTYPES[d].hint);
-        if (letters == (size_t)(end - at) && memcmp(at, DTYPES[d].hint, letters) == 0) {
+        if (strlen(DTYPES[d].hint) == (size_t)(r.end - r.at) && read_word(&r, DTYPES[d].hint)) {
             *found = type_of((Dtype)d, rank, dims);
             return true;
         }
@@ -117,6 +95,12 @@ bool type_parse(const char *text, size_t length, const Type **found) {
 int dtype_named(const char *numpy) {
     for (int d = 0; d < DTYPE_COUNT; d++)
         if (strcmp(DTYPES[d].numpy, numpy) == 0) return d;
+    return -1;
+}
+
+int dtype_coded(int64_t code) {
+    for (int d = 0; d < DTYPE_COUNT; d++)
+        if (DTYPES[d].code == code) return d;
     return -1;
 }
 

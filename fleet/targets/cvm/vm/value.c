@@ -1,30 +1,23 @@
 /* Values: an array or number in memory that is counted, and the copies that the VM makes itself. */
 #include "vm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static size_t held, peak;
 
-#ifdef FLEET_GUARDS /* tests: bytes around every buffer show a kernel that writes beyond its result */
+/* Tests ask for bytes around every buffer, which show a kernel that writes beyond its result. */
+#ifdef FLEET_GUARDS
 enum { GUARD = ALIGNMENT, GUARD_BYTE = 0xA5 };
+#else
+enum { GUARD = 0, GUARD_BYTE };
+#endif
 
 static void guard(Buffer *buffer, bool check) {
     unsigned char *start = (unsigned char *)(buffer + 1), *end = (unsigned char *)buffer + buffer->bytes;
-    for (unsigned char *at = start; at < end; at++) {
+    for (unsigned char *at = start; GUARD > 0 && at < end; at++) {
         at = at == (unsigned char *)buffer + ALIGNMENT ? end - GUARD : at;
         if (check && *at != GUARD_BYTE) abort();
         *at = GUARD_BYTE;
     }
 }
-#else
-enum { GUARD = 0 };
-
-static void guard(Buffer *buffer, bool check) {
-    (void)buffer;
-    (void)check;
-}
-#endif
 
 size_t memory_peak(void) { return peak; }
 
@@ -47,6 +40,13 @@ Value value_new(const Type *type) {
     return found;
 }
 
+Value value_filled(const Type *type, const char *element) {
+    Value found = value_new(type);
+    size_t size = DTYPES[type->dtype].size;
+    for (int64_t n = 0; n < type->count; n++) memcpy(found.data + (size_t)n * size, element, size);
+    return found;
+}
+
 void value_release(Value *value) {
     Buffer *buffer = value->buffer;
     if (buffer != NULL && --buffer->references == 0) {
@@ -60,9 +60,7 @@ void value_release(Value *value) {
             free(buffer);
         }
     }
-    value->layout = NULL;
-    value->buffer = NULL;
-    value->data = NULL;
+    *value = (Value){NULL, NULL, NULL};
 }
 
 Value value_share(const Value *value) {
@@ -70,8 +68,8 @@ Value value_share(const Value *value) {
     return *value;
 }
 
-Value value_densified(const Value *value) {
-    if (value->layout->dense) return value_share(value);
+void value_densify(Value *value) {
+    if (value->layout->dense) return;
     const Type *type = value->layout->type;
     const int64_t *strides = value->layout->strides;
     Value found = value_new(type);
@@ -90,34 +88,28 @@ Value value_densified(const Value *value) {
             place[i] = 0;
         }
     }
-    return found;
-}
-
-typedef union { float f32; double f64; int8_t i8; int16_t i16; int32_t i32; int64_t i64; uint8_t u8; uint16_t u16; uint32_t u32; } Number;
-
-static Number number_at(Dtype dtype, const char *data) {
-    Number found = {.i64 = 0};
-    memcpy(&found, data, DTYPES[dtype].size);
-    return found;
+    value_release(value);
+    *value = found;
 }
 
 static int64_t whole(Dtype dtype, const char *data) {
-    Number number = number_at(dtype, data);
-    switch (dtype) {
-    case BOOL: return number.u8 != 0;
-    case I8: return number.i8;
-    case I16: return number.i16;
-    case I32: return number.i32;
-    case U8: return number.u8;
-    case U16: return number.u16;
-    case U32: return number.u32;
-    default: return number.i64;
-    }
+    uint64_t found = 0;
+    memcpy(&found, data, DTYPES[dtype].size); /* little-endian */
+    int above = 64 - 8 * (int)DTYPES[dtype].size;
+    return dtype >= I8 && dtype <= I64 ? (int64_t)(found << above) >> above : dtype == BOOL ? found != 0 : (int64_t)found;
 }
 
 double number_real(Dtype dtype, const char *data) {
-    if (dtype == F32) return (double)number_at(dtype, data).f32;
-    if (dtype == F64) return number_at(dtype, data).f64;
+    if (dtype == F32) {
+        float single;
+        memcpy(&single, data, sizeof single);
+        return (double)single;
+    }
+    if (dtype == F64) {
+        double real;
+        memcpy(&real, data, sizeof real);
+        return real;
+    }
     int64_t found = whole(dtype, data);
     return dtype == U64 ? (double)(uint64_t)found : (double)found;
 }
@@ -138,28 +130,29 @@ Value value_number(Dtype dtype, int64_t integer, double real) {
     return found;
 }
 
-static bool fits(Dtype dtype, int64_t integer) {
-    int bits = 8 * (int)DTYPES[dtype].size;
-    if (dtype == BOOL) return integer == 0 || integer == 1;
-    if (dtype >= U8) return integer >= 0 && (bits == 64 || integer >> bits == 0);
-    return bits == 64 || (integer >= -((int64_t)1 << (bits - 1)) && integer < (int64_t)1 << (bits - 1));
-}
-
 bool value_converted(const Value *value, const Type *type, Value *found) {
     const Type *own = value->layout->type;
     if (own->count != 1 || type->count != 1 || own->rank != 0 || type->rank != 0) return false;
-    char bytes[8] = {0};
+    double real = number_real(own->dtype, value->data);
+    float single = (float)real;
     int64_t integer = 0;
-    if (type->dtype == F64 || type->dtype == F32) {
-        double real = number_real(own->dtype, value->data);
-        float single = (float)real;
-        memcpy(bytes, type->dtype == F64 ? (const void *)&real : (const void *)&single, DTYPES[type->dtype].size);
-    } else if (!number_integer(own->dtype, value->data, &integer) || !fits(type->dtype, integer)) {
-        return false;
-    } else {
-        memcpy(bytes, &integer, 8); /* little-endian */
+    const void *bytes = &integer;
+    if (type->dtype <= F64) bytes = type->dtype == F64 ? (const void *)&real : (const void *)&single;
+    if (type->dtype > F64) { /* little-endian: what the type holds must be the number again */
+        if (!number_integer(own->dtype, value->data, &integer) || (type->dtype == U64 && integer < 0)) return false;
+        if (whole(type->dtype, bytes) != integer) return false;
     }
     *found = value_new(type);
     memcpy(found->data, bytes, DTYPES[type->dtype].size);
     return true;
+}
+
+void value_convert(Value *value, const Type *type, size_t operand) {
+    Value found;
+    if (value->layout->type == type) return;
+    if (!value_converted(value, type, &found)) {
+        fail("operand %zu is %s, expected %s", operand, type_words(value->layout->type), type_words(type));
+    }
+    value_release(value);
+    *value = found;
 }

@@ -1,14 +1,12 @@
 /* Movements that copy nothing: the same memory with other steps. */
 #include "vm.h"
 
-#include <string.h>
-
 /* An attribute's integers; false if it has another number of them, or other words. One that is missing has none. */
 static bool integers(const Hint *hint, const char *name, int count, int64_t *found) {
     const Attribute *attribute = hint_attribute(hint, name);
     if (attribute == NULL || attribute->count != (size_t)count) return attribute == NULL && count == 0;
     for (int i = 0; i < count; i++) {
-        if (attribute->words[i].kind != WORD_INTEGER) return false;
+        if (attribute->words[i].kind != INTEGER) return false;
         found[i] = attribute->words[i].integer;
     }
     return true;
@@ -17,8 +15,9 @@ static bool integers(const Hint *hint, const char *name, int count, int64_t *fou
 _Noreturn static void unfit(const Hint *hint) { fail("%s cannot take its attributes: %s", hint->name, shown(hint->text)); }
 
 /* The steps of an array of one shape read as another, where its elements lie evenly enough. */
-static bool reshaped(int rank, const int64_t *dims, const int64_t *strides, const Type *to, int64_t *out) {
+static bool reshape(int rank, const int64_t *dims, const int64_t *strides, const Type *to, int64_t *out) {
     int from[MAX_RANK], count = 0;
+    if (to->count == 0) return true; /* any steps: `out` is zeros */
     for (int i = 0; i < rank; i++)
         if (dims[i] != 1) from[count++] = i;
     int i = 0, j = 0;
@@ -41,14 +40,6 @@ static bool reshaped(int rank, const int64_t *dims, const int64_t *strides, cons
     }
     for (; j < to->rank; j++) out[j] = 0;
     return true;
-}
-
-static bool reshape(int rank, const int64_t *dims, const int64_t *strides, const Type *to, int64_t *out) {
-    if (to->count == 0) {
-        memset(out, 0, (size_t)to->rank * sizeof *out);
-        return true;
-    }
-    return reshaped(rank, dims, strides, to, out);
 }
 
 static bool transpose(const Hint *hint, const Layout *source, const Type *to, int64_t *out) {

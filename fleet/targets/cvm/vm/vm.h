@@ -6,10 +6,14 @@
 #ifndef FLEET_VM_H
 #define FLEET_VM_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 enum { MAX_RANK = 64, ALIGNMENT = 64, MAX_OPERANDS = 4096 };
 
 /* ---- error.c */
@@ -37,22 +41,36 @@ void text_fill(Text *text, char c, size_t count);
 void text_printf(Text *text, const char *format, ...) PRINTF(2, 3);
 /* Characters of UTF-8 text. */
 size_t characters(const char *data, size_t length);
+/* Text that is read from front to back. */
+typedef struct { const char *at, *end; } Reader;
+char peek(const Reader *reader); /* 0 at the end */
+bool read_word(Reader *reader, const char *expected);
+void read_blanks(Reader *reader);
+/* All digits that follow; false if the number is beyond 64 bits. */
+bool read_integer(Reader *reader, bool negative, int64_t *found);
+/* The same of a size: INT64_MAX if it is beyond them, -1 without a digit. */
+int64_t read_size(Reader *reader);
+/* -1: none */
+int hex_digit(char c);
 
 /* ---- sha256.c */
 void sha256(const uint8_t *data, size_t length, uint8_t digest[32]);
 
 /* ---- json.c */
-typedef enum { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_INTEGER, JSON_REAL, JSON_TEXT, JSON_LIST, JSON_OBJECT } JsonKind;
-typedef struct Json {
-    JsonKind kind;
-    int64_t integer;
+/* What JSON, a constant or a word of a hint says. */
+typedef enum { NOTHING, TRUTH, INTEGER, REAL, TEXT, LIST, OBJECT, ARRAY } DatumKind;
+typedef struct Datum {
+    DatumKind kind;
+    int64_t integer; /* of TRUTH 0 or 1 */
     double real;
-    const char *text;         /* of JSON_TEXT: UTF-8 without zero bytes */
-    const struct Json *items; /* of a list its items; of an object name, value, name, value ... */
-    size_t count;             /* items of a list, pairs of an object */
-} Json;
-Json json_parse(const char *data, size_t length);
-const Json *json_field(const Json *object, const char *name);
+    const char *text;          /* UTF-8 without zero bytes */
+    const struct Datum *items; /* of LIST its items; of OBJECT name, value, name, value ... */
+    size_t count;              /* items of a list, pairs of an object */
+    const struct Array *array; /* of a constant */
+} Datum;
+Datum json_parse(const char *data, size_t length);
+/* NULL: there is no such field. */
+const Datum *json_field(const Datum *object, const char *name);
 
 /* ---- types.c */
 typedef enum { F16, F32, F64, BOOL, I8, I16, I32, I64, U8, U16, U32, U64 } Dtype;
@@ -82,10 +100,11 @@ typedef struct Layout {
 } Layout;
 const Type *type_of(Dtype dtype, int rank, const int64_t *dims);
 const Layout *layout_of(const Type *type, const int64_t *strides);
-const Layout *dense(const Type *type);
 /* "16x768xf32"; false if it is no type, or one with unknown dimensions. */
 bool type_parse(const char *text, size_t length, const Type **found);
+/* By its name, by its code in bytecode; -1: none. */
 int dtype_named(const char *numpy);
+int dtype_coded(int64_t code);
 const char *type_words(const Type *type);
 
 /* ---- value.c */
@@ -100,13 +119,17 @@ typedef struct {
     char *data;           /* the first element */
 } Value;
 Value value_new(const Type *type);
+/* All elements are this one. */
+Value value_filled(const Type *type, const char *element);
 Value value_number(Dtype dtype, int64_t integer, double real);
 void value_release(Value *value);
 Value value_share(const Value *value);
-/* The same elements, C-contiguous. */
-Value value_densified(const Value *value);
+/* Makes its elements C-contiguous. */
+void value_densify(Value *value);
 /* A number as another type of number; false if it does not hold it. */
 bool value_converted(const Value *value, const Type *type, Value *found);
+/* The same of an operand, in its place. */
+void value_convert(Value *value, const Type *type, size_t operand);
 double number_real(Dtype dtype, const char *data);
 bool number_integer(Dtype dtype, const char *data, int64_t *found);
 bool number_truth(Dtype dtype, const char *data);
@@ -119,9 +142,7 @@ struct Hint;
 const Layout *view_of(const struct Hint *hint, ViewKind kind, const Layout *source, int64_t *offset);
 
 /* ---- hint.c */
-typedef enum { WORD_INTEGER, WORD_REAL, WORD_TRUTH, WORD_TEXT } WordKind;
-typedef struct { WordKind kind; int64_t integer; double real; const char *text; } Word;
-typedef struct { const char *name; const Word *words; size_t count; } Attribute;
+typedef struct { const char *name; const Datum *words; size_t count; } Attribute;
 typedef struct Hint {
     const char *text, *name;
     size_t count;
@@ -136,9 +157,7 @@ Hint *hint_parse(const char *text);
 const Attribute *hint_attribute(const Hint *hint, const char *name);
 
 /* ---- module.c and container.c */
-typedef enum { CONSTANT_TRUTH, CONSTANT_INTEGER, CONSTANT_REAL, CONSTANT_TEXT, CONSTANT_ARRAY } ConstantKind;
-typedef struct { const Type *type; char *data; } Array;
-typedef struct { ConstantKind kind; int64_t integer; double real; const char *text; const Array *array; } Constant;
+typedef struct Array { const Type *type; char *data; } Array;
 typedef struct {
     const char *name;
     const Type *type;
@@ -146,7 +165,7 @@ typedef struct {
 } Argument;
 typedef struct { const char *name; size_t slot; const Type *type; } Output;
 typedef struct {
-    Constant *constants;
+    Datum *constants;
     size_t constant_count;
     int64_t *code;
     size_t code_count;
@@ -157,11 +176,10 @@ typedef struct {
     size_t argument_count;
     Output *outputs;
     size_t output_count;
-    const char *program_hash;
 } Module;
 /* Reads a whole file's bytes, which stay where they are. */
 Module *module_load(const uint8_t *data, size_t length);
-Module *module_read(const Json *header, const uint8_t *data, size_t length, size_t position);
+Module *module_read(const Datum *header, const uint8_t *data, size_t length, size_t position);
 const uint8_t *map_file(const char *path, size_t *length);
 
 /* ---- kernels.c: the table that fleet's compiler writes into the shared object */
@@ -187,32 +205,7 @@ KernelTable kernels_open(const char *path);
 /* The first kernel of a hint and how many there are. */
 const Kernel *kernels_of(const KernelTable *table, const char *hint, size_t *count);
 
-/* ---- flow.c and decode.c */
-typedef enum { FORM_PUSH, FORM_LDC, FORM_INVOKE, FORM_LOAD, FORM_STORE, FORM_JUMP, FORM_BRANCH } Form;
-typedef struct {
-    Form form;
-    int64_t offset, end;
-    int64_t word; /* slot, constant, target */
-    bool real, when, tensor;
-    int64_t number;
-    const int64_t *dims; /* of an ldc of a tensor */
-    int64_t rank;
-    Dtype element;
-} Instruction;
-typedef struct {
-    size_t first, last;   /* instructions */
-    size_t successors[2]; /* blocks; the number of blocks is the end */
-    int successor_count;
-    int64_t depth; /* of the stack where it begins; -1: nothing leads here */
-} Block;
-typedef struct {
-    Instruction *instructions;
-    size_t count;
-    Block *blocks;
-    size_t block_count;
-    size_t depth; /* the deepest that the stack gets */
-} Flow;
-Flow flow_of(const Module *module, const Hint **hints);
+/* ---- flow.c, decode.c and liveness.c */
 typedef enum { CALL_KERNEL, CALL_VIEW, CALL_SAME, CALL_PRINT } CallKind;
 typedef struct {
     CallKind kind;
@@ -231,18 +224,31 @@ typedef struct {
     const Layout *result;
     int64_t moved;
 } Call;
-typedef enum { STEP_PUSH, STEP_FILL, STEP_LOAD, STEP_TAKE, STEP_STORE, STEP_DROP, STEP_CALL, STEP_JUMP, STEP_IF } StepKind;
+typedef enum {
+    STEP_CONSTANT, /* until it is decoded */
+    STEP_PUSH, STEP_FILL, STEP_LOAD, STEP_TAKE, STEP_STORE, STEP_DROP, STEP_CALL, STEP_JUMP, STEP_IF
+} StepKind;
 typedef struct {
     StepKind kind;
     bool when;
-    size_t index; /* slot, or step to go on at */
-    Value value;  /* STEP_PUSH; of STEP_FILL one element */
+    size_t index;   /* slot, constant, or step to go on at */
+    int64_t offset; /* in the bytecode */
+    Value value;    /* STEP_PUSH; of STEP_FILL one element */
     const Type *type;
-    Call *call;
+    union {
+        Call *call;
+        const int64_t *dims; /* STEP_CONSTANT: of a tensor, behind their number and before its type code; NULL for a scalar */
+    };
 } Step;
-typedef struct { Step *steps; size_t count, depth; } Code;
+typedef struct {
+    Step *steps;
+    size_t count, deepest; /* the deepest that the stack gets */
+    int64_t *depths;       /* of the stack before each step; -1: nothing leads there */
+    size_t *starts, start_count; /* numbers from 1 on of steps that do not always follow the one before; of others 0 */
+} Code;
+Code flow_of(const Module *module, const Hint **hints);
 Code decode(const Module *module, const KernelTable *table);
-void mark_last_uses(const Module *module, const Flow *flow, Step *steps);
+void mark_last_uses(const Module *module, const Code *code);
 
 /* ---- run.c */
 typedef struct {
@@ -251,7 +257,7 @@ typedef struct {
 } RunOptions;
 typedef struct { int64_t steps, calls; } RunCounts;
 /* Runs the code; slots hold the arguments, and the outputs at the end. */
-RunCounts run(const Module *module, const Code *code, const KernelTable *table, Value *slots, const RunOptions *options);
+RunCounts run(const Code *code, const KernelTable *table, Value *slots, const RunOptions *options);
 
 /* ---- npy.c */
 Value npy_read(const char *path, const Argument *argument);
@@ -271,6 +277,8 @@ Decimal rounded(double value, int places);
 /* As NumPy writes numbers of arrays ("2.5", "3.", "1.e+10") with at most `places` digits behind the point, < 0: all of them. */
 void positional(Text *text, double value, bool single, int places);
 void scientific(Text *text, double value, bool single, int places);
+/* "1.5e+10"; point: with a point behind a single digit, too. */
+void exponential(Text *text, const Decimal *decimal, bool point);
 /* str() of a number, Python's or NumPy's: they are written alike. */
 void number_text(Text *text, Dtype dtype, const char *data);
 
@@ -295,7 +303,7 @@ typedef struct {
     int width, precision; /* -1: not said */
 } Spec;
 /* False for what Python refuses for a number or a text, and for "#", "z", "n", "c" and zeros with groups. */
-bool spec_parse(const char *words, size_t length, Spec *spec);
+bool spec_parse(Reader words, Spec *spec);
 bool spec_fits(const Spec *spec, Dtype dtype);
 void format_number(Text *text, Dtype dtype, const char *data, const Spec *spec);
 void format_text(Text *text, const char *data, size_t length, const Spec *spec);

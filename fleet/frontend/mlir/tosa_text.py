@@ -1,0 +1,42 @@
+"""The text of TOSA's operations, which all have one form; xDSL knows but a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.ir import Attribute
+from xdsl.irdl import IRDLOperation, irdl_op_definition, var_operand_def, var_result_def
+from xdsl.parser import Parser
+
+
+class TosaOperation(IRDLOperation):
+    """An operation of TOSA, whose text is `tosa.NAME OPERANDS {ATTRIBUTES} : FUNCTION-TYPE`."""
+
+    inputs = var_operand_def()
+    outputs = var_result_def()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> TosaOperation:
+        """Parse what stands behind the name."""
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        attributes: Mapping[str, Attribute] = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        start = parser.pos
+        type_ = parser.parse_type()
+        if not isinstance(type_, FunctionType):
+            parser.raise_error("expected the types of operands and results", start)
+        values = parser.resolve_operands(operands or [], type_.inputs.data, start)
+        return cls.create(operands=values, result_types=type_.outputs.data, attributes=attributes)
+
+
+@lru_cache(maxsize=256)
+def tosa_operation(name: str) -> type[TosaOperation]:
+    """Return the operation of a name, "tosa.add"."""
+    word = "".join(part.title() for part in name.partition(".")[2].split("_"))
+    made: Any = type(f"Tosa{word}Op", (TosaOperation,), {"name": name, "__doc__": f"`{name}`.", "__module__": __name__})
+    return irdl_op_definition(made)

@@ -150,7 +150,8 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
         clock, likeness = _nearest(f"{g.name}_{_STANDARD_CLOCKS.get(g.protocol, '')}", clocks)
         guessed += [g.name] if len(clocks) > 1 and likeness == 0 else []
         settings = PortSettings(clock, shift=_shift(g, top))
-        if g.protocol in ("sram", "channel_memory") and g.role == "manager":  # addresses of a memory of its own
+        own = g.protocol in ("sram", "channel_memory") or (g.protocol == "strobe_memory" and "ready" not in g.signals)
+        if own and g.role == "manager":  # addresses of a memory of its own
             settings = replace(settings, space=space)
             space += g.lanes if g.protocol == "sram" else 1
         found[g.name] = settings
@@ -195,6 +196,8 @@ def _shift(g: PortGroup, top: Top) -> int:
         return words if bits[g.signals["adr"][0]] + words in (30, 32, 48, 64) and bits[g.signals["adr"][0]] % 4 else 0
     if g.protocol == "avalon_mm":
         return words if g.role == "subordinate" else 0
+    if g.protocol == "strobe_memory":  # a bus counts bytes, a memory and registers words
+        return 0 if g.role == "manager" and "ready" in g.signals else words
     return words if g.protocol in ("csr_bus", "csb", "sram", "channel_memory") else 0
 
 

@@ -9,10 +9,14 @@ PROTOCOL = Protocol(
     (
         Signal("addr", ("a", "adr", "address", "add")),
         Signal(
-            "en", ("ce", "cs", "me", "req", "enable", "chipenable", "ceb", "cen", "csb", "csn", "rden", "ren", "re", "v"),
+            "en", ("ce", "cs", "me", "req", "enable", "chipenable", "ceb", "cen", "csb", "csn", "rden", "ren", "re", "readen",
+             "readenable", "v"),
             widths=(1,), low="ceb|csb|csn", unsure=("cen",),
         ),
-        Signal("we", ("wr", "wren", "writeenable", "write", "web", "wen", "wmode", "w"), needs="wdata", low="web", unsure=("wen",)),
+        Signal(
+            "we", ("wr", "wren", "writeenable", "writeen", "write", "web", "wen", "wmode", "w"),
+            needs="wdata", low="web", unsure=("wen",),
+        ),
         Signal(
             "be", ("bwe", "wmask", "wstrb", "strb", "mask", "bweb", "bwen", "bytewriteenable"),
             needs="wdata", low="bweb", unsure=("bwen",),

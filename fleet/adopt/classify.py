@@ -41,6 +41,12 @@ _CONTROLS = frozenset({
 })  # fmt: skip
 """Words of what is set or seen by itself, and does not travel with a valid."""
 
+_WAYS = frozenset({
+    "io", "in", "out", "input", "output", "din", "dout", "i", "o", "s", "m", "src", "dst", "pre", "post", "op", "res", "result",
+    "data", "up", "down", "0",
+})  # fmt: skip
+"""Names of streams that say a direction and nothing else."""
+
 _STATES = frozenset({"count", "error", "err"})
 """Fields that may as well be what a design shows of itself."""
 
@@ -51,7 +57,7 @@ _CHANNELS = frozenset({"aw", "w", "b", "ar", "r"})
 
 _ENDS = re.compile(r"([a-z]\w*?)2([a-z]\w*)")
 
-_ADDRESSES_OPEN = frozenset({"strobe_memory", "two_port_sram"})
+_ADDRESSES_OPEN = frozenset({"csr_bus", "strobe_memory", "two_port_sram"})
 """Protocols by which some makers have registers and others memories."""
 
 _DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
@@ -273,8 +279,8 @@ class _Classifier:
     def _travelling(self, taken: list[_Candidate], waiting: Sequence[_Candidate]) -> list[_Candidate]:
         """Return the groups, with the payload of streams that only its place tells: nothing else can be meant.
 
-        A leaf that no group explains goes with the stream of its direction whose name begins it, else with the one that has no
-        payload, if there is one. A valid by itself becomes a stream that way. Each such group is noted.
+        A leaf that no group explains goes with the stream of its direction whose name begins or ends it, else with the one that
+        has no payload and no name but a direction's. A valid by itself becomes a stream that way. Each such group is noted.
         """
         streams = [c for c in taken if c.protocol.name == "stream" and "valid" in c.assigned]
         alone: dict[int, _Candidate] = {}
@@ -284,19 +290,23 @@ class _Classifier:
                 alone[leaf] = min((c, alone.get(leaf, c)), key=lambda c: len(c.key[1]) + len(c.key[2]))
         self._free -= alone.keys()
         streams += alone.values()
+        free = [n for n in sorted(self._free) if self._leaves[n].width > 0 and not _CONTROLS.intersection(self._tokens[n].words)]
         given: dict[_Key, list[_Match]] = {}
-        for n in sorted(self._free):
-            t, leaf = self._tokens[n], self._leaves[n]
-            ways = [c for c in streams if self._leaves[c.assigned["valid"][0].leaf].direction == leaf.direction]
-            if leaf.width == 0 or _CONTROLS.intersection(t.words):
-                continue
-            like = [c for c in ways if c.key[1] and _begins(t.words, c.key[1])]
-            longest = max((len(c.key[1]) for c in like), default=0)
-            like = [c for c in like if len(c.key[1]) == longest] or [c for c in ways if "payload" not in c.assigned]
-            if len(like) == 1:
-                signal = like[0].protocol.signal("payload")
-                assert signal is not None
-                given.setdefault(like[0].key, []).append(_Match(n, signal, "_".join(t.words)))
+        for by_name in (True, False):
+            bare = [c for c in streams if "payload" not in c.assigned and c.key not in given and _says_nothing(c.key)]
+            for n in free:
+                words, way = self._tokens[n].words, self._leaves[n].direction
+                like = [c for c in (streams if by_name else bare) if self._leaves[c.assigned["valid"][0].leaf].direction == way]
+                if by_name:
+                    like = [c for c in like if _begins(words, c.key[1]) or (c.key[2] and words[-len(c.key[2]) :] == c.key[2])]
+                    longest = max((len(c.key[1]) + len(c.key[2]) for c in like), default=0)
+                    like = [c for c in like if len(c.key[1]) + len(c.key[2]) == longest]
+                if len(like) == 1:
+                    signal = like[0].protocol.signal("payload")
+                    assert signal is not None
+                    given.setdefault(like[0].key, []).append(_Match(n, signal, "_".join(words)))
+            taken_by_name = {m.leaf for found in given.values() for m in found}
+            free = [n for n in free if n not in taken_by_name]
         for c in streams:
             found = tuple(given.get(c.key, ()))
             assigned = {**c.assigned, "payload": (*c.assigned.get("payload", ()), *found)} if found else c.assigned
@@ -346,6 +356,7 @@ class _Classifier:
         first = self._tokens[min(c.leaves)]
         text = self._leaves[min(c.leaves)].port if p.single else "_".join((*c.key[1], *c.key[2])) or first.words[0]
         wanted = text if p.single or c.key[1] or c.key[2] else p.name
+        wanted = f"{p.name}_{wanted}" if wanted.isdecimal() else wanted
         return PortGroup(
             names.unique(wanted, "_"), p.name, c.role,
             {name: tuple(leaf.path for leaf in found) for name, found in leaves.items()},
@@ -400,11 +411,16 @@ def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:
     return [replace(t, words=(back[t.words[0]], "rsp", *t.words[1:])) if t.words[0] in back else t for t in found]
 
 
+def _says_nothing(key: _Key) -> bool:
+    """Whether the name of a stream says no more than a direction: whatever goes that way may be its word."""
+    return {*key[1], *key[2]} <= _WAYS
+
+
 def _begins(words: tuple[str, ...], before: tuple[str, ...]) -> bool:
     """Whether a name begins with that of a stream; of its fields, with a letter or two behind it (`sx_data` of `s_valid`)."""
     end = len(before)
-    if words[:end] == before:
-        return True
+    if not before or words[:end] == before:
+        return bool(before)
     stem = words[end - 1] if len(words) > end and words[: end - 1] == before[:-1] else ""
     return stem.startswith(before[-1]) and len(stem) <= len(before[-1]) + 2 and "".join(words[end:]) in _FIELDS
 

@@ -158,3 +158,13 @@ def test_addresses_of_strobes_count_bytes_on_a_bus_and_words_elsewhere(tmp_path:
     found, settings = mapped(tmp_path, ports + (f", {back} m_ready" if ready else ""))
     assert [(g.protocol, g.role) for g in found.groups] == [("strobe_memory", role)]
     assert (settings.ports["m"].shift, settings.ports["m"].space) == (shift, int(not ready and role == "manager"))
+
+
+def test_a_payload_is_not_guessed_for_a_stream_that_has_a_name_of_its_own(tmp_path: Path) -> None:
+    found, _ = mapped(tmp_path, "input ext_valid, input [31:0] words [0:3], input valid_in, input [7:0] pixel_in, input [7:0] w00")
+    assert [u.path for u in found.unmapped] == ["ext_valid", "words", "w00"]
+    assert [g.signals for g in found.groups] == [{"valid": ("valid_in",), "payload": ("pixel_in",)}]
+
+
+def test_a_port_whose_name_is_a_number_is_called_after_its_protocol(tmp_path: Path) -> None:
+    assert sorted(groups(tmp_path, "input valid0, input [7:0] data0, input valid1, input [7:0] data1")) == ["stream_0", "stream_1"]

@@ -16,6 +16,9 @@ module bank_reader (
   output [9:0]  bank_waddr_y0,
   output [3:0]  bank_bytemask_y0,
   output [31:0] bank_wdata_y0,
+  // expect: sram manager
+  output [4:0]  table_addr0,
+  input  [7:0]  table_data0,
   // expect: sram subordinate
   input         en_result_port,
   input  [11:0] addr_result_port,

@@ -1,6 +1,7 @@
 // Memories and registers with strobes of their own for reads and writes, with one address or two.
 
-// With ready a strobe waits for it, and the data that were read lie beside it; without, a word stays until the next one is read.
+// With ready a strobe waits for it, and the data that were read lie beside it and beside rvalid; without ready, a word stays until
+// the next one is read.
 module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_BE = 4,
                                          parameter int SHIFT = 0, parameter bit HAS_READY = 0, parameter int SPACE = 0,
                                          parameter int LATENCY = 1, parameter string PORT = "", parameter bit STABLE = 1) (
@@ -11,6 +12,7 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
   input  logic [W_RDATA-1:0] wdata,
   input  logic [W_BE-1:0] be,
   output logic [W_RDATA-1:0] rdata,
+  output logic rvalid,
   output logic ready
 );
   localparam int BYTES = (W_RDATA + 7) / 8;
@@ -18,8 +20,9 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
   logic [LATENCY-1:0] reads = '0;
   logic busy = 0, take, valid;
   assign ready = HAS_READY && valid;
+  assign rvalid = valid && reads[LATENCY-1];
   assign take = (read || write) && !(HAS_READY && busy);
-  assign rdata = valid && reads[LATENCY-1] ? found : kept;
+  assign rdata = rvalid ? found : kept;
   fleet_spread #(.W(W_RDATA), .WM(W_BE)) spread (.mask(be), .bits(mask));
   fleet_memory_pipe #(.W(W_RDATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
     .clk, .rst, .take, .write, .address((64'(addr) << SHIFT) / BYTES * BYTES), .wdata, .wmask(mask), .valid, .rdata(found));
@@ -28,7 +31,7 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
     reads[0] <= take && !write && !rst;
     for (int i = LATENCY - 1; i > 0; i--) reads[i] <= reads[i-1];
     if (rst) reads <= '0;
-    if (valid && reads[LATENCY-1]) kept <= found;
+    if (rvalid) kept <= found;
     if (HAS_READY && !rst && read && write) fleet_bench_pkg::violation(PORT, "read and write in one cycle", "design");
   end
   if (HAS_READY) begin : waits
@@ -38,8 +41,8 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
 endmodule
 
 module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_RDATA = 32, parameter int W_BE = 4,
-                                     parameter int SHIFT = 2, parameter bit HAS_READY = 0, parameter int LATENCY = 1,
-                                     parameter int OPW = 1280) (
+                                     parameter int SHIFT = 2, parameter bit HAS_READY = 0, parameter bit HAS_RVALID = 0,
+                                     parameter int LATENCY = 1, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic read,
   output logic write,
@@ -47,24 +50,31 @@ module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_
   output logic [W_RDATA-1:0] wdata,
   output logic [W_BE-1:0] be,
   input  logic [W_RDATA-1:0] rdata,
+  input  logic rvalid,
   input  logic ready,
   input  logic error
 );
   int left = 0;
+  logic waits = 0;
   assign be = '1;
   initial begin read = 0; write = 0; done = 0; end
   always @(posedge clk) begin
     done <= 0;
-    if (rst) begin read <= 0; write <= 0; left <= 0; end
-    else if (HAS_READY && (read || write)) begin
+    if (rst) begin read <= 0; write <= 0; left <= 0; waits <= 0; end
+    else if (HAS_RVALID && (waits || read) && rvalid) begin
+      read <= 0; left <= 0; waits <= 0; done <= 1;
+      result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata);
+    end else if (HAS_READY && (read || write)) begin
       if (ready) begin
-        read <= 0; write <= 0; done <= 1;
+        read <= 0; write <= 0; waits <= HAS_RVALID && read; done <= !(HAS_RVALID && read);
         result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata);
       end
-    end else if (left > 1) begin read <= 0; write <= 0; left <= left - 1; end
+    end else if (HAS_RVALID && read) begin read <= 0; waits <= 1; end
+    else if (waits) begin end
+    else if (left > 1) begin read <= 0; write <= 0; left <= left - 1; end
     else if (left == 1) begin left <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata); end
     else if (go && !done) begin
-      left <= HAS_READY ? 0 : LATENCY + 1;
+      left <= HAS_READY || (HAS_RVALID && !op[1088]) ? 0 : LATENCY + 1;
       read <= !op[1088]; write <= op[1088]; addr <= W_ADDR'(op[1087:1024] >> SHIFT); wdata <= W_RDATA'(op[1023:0]);
     end
   end

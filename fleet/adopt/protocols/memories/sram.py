@@ -10,7 +10,7 @@ PROTOCOL = Protocol(
         Signal("addr", ("a", "adr", "address", "add")),
         Signal(
             "en", ("ce", "cs", "me", "req", "enable", "chipenable", "ceb", "cen", "csb", "csn", "rden", "ren", "re", "readen",
-             "readenable", "v"),
+             "readenable", "sel", "v"),
             widths=(1,), low="ceb|csb|csn", unsure=("cen",),
         ),
         Signal(
@@ -27,6 +27,6 @@ PROTOCOL = Protocol(
     ),
     (
         frozenset({"addr", "we", "wdata", "rdata"}), frozenset({"addr", "en", "rdata"}), frozenset({"addr", "we", "wdata"}),
-        frozenset({"addr", "en", "wdata"}),
+        frozenset({"addr", "en", "wdata"}), frozenset({"addr", "rdata"}),
     ),
 )  # fmt: skip

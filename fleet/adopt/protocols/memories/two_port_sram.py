@@ -13,7 +13,7 @@ PROTOCOL = Protocol(
         Signal("re", ("ren", "rden", "rdenable", "readenable", "readen"), widths=(1,)),
         Signal("rdata", ("q", "rddata", "rdat", "readdata"), driver="subordinate"),
         Signal("waddr", ("wadr", "wraddr", "writeaddr", "wraddress", "writeaddress")),
-        Signal("we", ("wen", "wren", "wrenable", "writeenable", "writeen"), widths=(1,), unsure=("wen",)),
+        Signal("we", ("wen", "wren", "wrenable", "writeenable", "writeen", "wrvalid"), widths=(1,), unsure=("wen",)),
         Signal("be", ("wmask", "wstrb", "wrstrb", "bwe", "byteenable", "bytemask"), needs="wdata"),
         Signal("wdata", ("d", "wrdata", "wdat", "writedata"), needs="waddr"),
     ),

@@ -417,12 +417,17 @@ def _says_nothing(key: _Key) -> bool:
 
 
 def _begins(words: tuple[str, ...], before: tuple[str, ...]) -> bool:
-    """Whether a name begins with that of a stream; of its fields, with a letter or two behind it (`sx_data` of `s_valid`)."""
+    """Whether a name begins with that of a stream; of its fields, with a letter or a
+    number behind it (`sx_data` of `s_valid`, `sum0` of `sum_valid`).
+    """
     end = len(before)
     if not before or words[:end] == before:
         return bool(before)
-    stem = words[end - 1] if len(words) > end and words[: end - 1] == before[:-1] else ""
-    return stem.startswith(before[-1]) and len(stem) <= len(before[-1]) + 2 and "".join(words[end:]) in _FIELDS
+    stem = words[end - 1] if len(words) >= end and words[: end - 1] == before[:-1] else ""
+    more = stem.removeprefix(before[-1])
+    if more == stem or len(more) > 2:
+        return False
+    return more.isdecimal() if len(words) == end else "".join(words[end:]) in _FIELDS
 
 
 def _apart(words: tuple[str, ...]) -> tuple[str, ...]:

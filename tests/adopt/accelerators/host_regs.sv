@@ -18,6 +18,17 @@ module host_regs (
   input  logic [31:0] csr_wdata,
   output logic [31:0] csr_rdata,
   output logic        csr_rvalid,
+  // expect: strobe_memory subordinate
+  input  logic        port_read_req, port_write_req,
+  input  logic [15:0] port_addr,
+  input  logic [31:0] port_wdata,
+  output logic        port_read_done, port_write_done,
+  output logic [31:0] port_rdata,
+  // expect: sram manager
+  output logic [31:0] bank_addr_3, bank_idat_3,
+  input  logic [31:0] bank_odat_3,
+  output logic [3:0]  bank_wren_3,
+  output logic        bank_enb_3,
   // expect: -
   input  logic [31:0] program_words [0:15],
   // expect: sram subordinate

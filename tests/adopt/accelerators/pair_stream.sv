@@ -14,6 +14,8 @@ module pair_stream #(parameter R = 4, C = 8, WX = 4) (
   input  logic tile_accept,
   output logic [15:0] tile_row, tile_column,
   output logic [7:0]  tile_red, tile_green,
+  output logic sum_valid,
+  output logic [31:0] sum0, sum1, sum2,
   // expect: done
   output logic idle
 );

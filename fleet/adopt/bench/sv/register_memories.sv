@@ -4,7 +4,8 @@
 // the next one is read.
 module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_BE = 4,
                                          parameter int SHIFT = 0, parameter bit HAS_READY = 0, parameter int SPACE = 0,
-                                         parameter int LATENCY = 1, parameter string PORT = "", parameter bit STABLE = 1) (
+                                         parameter int LATENCY = 1, parameter string PORT = "", parameter bit STABLE = 1,
+                                         parameter bit HAS_READ_DONE = 0, parameter bit HAS_WRITE_DONE = 0) (
   input logic clk, rst,
   input  logic read,
   input  logic write,
@@ -13,15 +14,20 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
   input  logic [W_BE-1:0] be,
   output logic [W_RDATA-1:0] rdata,
   output logic rvalid,
+  output logic read_done,
+  output logic write_done,
   output logic ready
 );
+  localparam bit WAITS = HAS_READY || HAS_READ_DONE || HAS_WRITE_DONE;
   localparam int BYTES = (W_RDATA + 7) / 8;
   logic [W_RDATA-1:0] mask, found, kept;
   logic [LATENCY-1:0] reads = '0;
   logic busy = 0, take, valid;
-  assign ready = HAS_READY && valid;
+  assign ready = WAITS && valid;
+  assign read_done = rvalid;
+  assign write_done = valid && !reads[LATENCY-1];
   assign rvalid = valid && reads[LATENCY-1];
-  assign take = (read || write) && !(HAS_READY && busy);
+  assign take = (read || write) && !(WAITS && busy);
   assign rdata = rvalid ? found : kept;
   fleet_spread #(.W(W_RDATA), .WM(W_BE)) spread (.mask(be), .bits(mask));
   fleet_memory_pipe #(.W(W_RDATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
@@ -32,9 +38,9 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
     for (int i = LATENCY - 1; i > 0; i--) reads[i] <= reads[i-1];
     if (rst) reads <= '0;
     if (rvalid) kept <= found;
-    if (HAS_READY && !rst && read && write) fleet_bench_pkg::violation(PORT, "read and write in one cycle", "design");
+    if (WAITS && !rst && read && write) fleet_bench_pkg::violation(PORT, "read and write in one cycle", "design");
   end
-  if (HAS_READY) begin : waits
+  if (WAITS) begin : waits
     fleet_handshake_monitor #(.W(W_ADDR + W_RDATA + W_BE + 1), .PORT(PORT), .SENDER("design"), .STABLE(STABLE)) monitor (
       .clk, .rst, .valid(read || write), .ready, .payload({write, be, addr, write ? wdata : W_RDATA'(0)}));
   end
@@ -42,6 +48,7 @@ endmodule
 
 module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_RDATA = 32, parameter int W_BE = 4,
                                      parameter int SHIFT = 2, parameter bit HAS_READY = 0, parameter bit HAS_RVALID = 0,
+                                     parameter bit HAS_READ_DONE = 0, parameter bit HAS_WRITE_DONE = 0,
                                      parameter int LATENCY = 1, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic read,
@@ -51,10 +58,15 @@ module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_
   output logic [W_BE-1:0] be,
   input  logic [W_RDATA-1:0] rdata,
   input  logic rvalid,
+  input  logic read_done,
+  input  logic write_done,
   input  logic ready,
   input  logic error
 );
+  localparam bit WAITS = HAS_READY || HAS_READ_DONE || HAS_WRITE_DONE;
   int left = 0;
+  logic taken;
+  assign taken = (read && HAS_READ_DONE && read_done) || (write && HAS_WRITE_DONE && write_done) || (HAS_READY && ready);
   logic waits = 0;
   assign be = '1;
   initial begin read = 0; write = 0; done = 0; end
@@ -64,8 +76,8 @@ module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_
     else if (HAS_RVALID && (waits || read) && rvalid) begin
       read <= 0; left <= 0; waits <= 0; done <= 1;
       result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata);
-    end else if (HAS_READY && (read || write)) begin
-      if (ready) begin
+    end else if (WAITS && (read || write)) begin
+      if (taken) begin
         read <= 0; write <= 0; waits <= HAS_RVALID && read; done <= !(HAS_RVALID && read);
         result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata);
       end
@@ -74,7 +86,7 @@ module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_
     else if (left > 1) begin read <= 0; write <= 0; left <= left - 1; end
     else if (left == 1) begin left <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata); end
     else if (go && !done) begin
-      left <= HAS_READY || (HAS_RVALID && !op[1088]) ? 0 : LATENCY + 1;
+      left <= WAITS || (HAS_RVALID && !op[1088]) ? 0 : LATENCY + 1;
       read <= !op[1088]; write <= op[1088]; addr <= W_ADDR'(op[1087:1024] >> SHIFT); wdata <= W_RDATA'(op[1023:0]);
     end
   end

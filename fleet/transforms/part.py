@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
+from fleet.ir.arguments import append_argument
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
@@ -44,7 +45,7 @@ def part_of(program: Program, kept: Collection[str], returned: Sequence[str]) ->
         type_ = op.results[0].type
         name = edit.fresh_id(f"{op_id(op)}_in".replace(".", "_"))
         sources[name] = op_id(op)
-        argument = edit.block.insert_arg(type_, len(edit.block.args))
+        argument = append_argument(edit.block, type_)
         argument.name_hint = name
         edit.arguments.append(Argument(name, shape_of(type_), numpy_dtype(type_), "input"))
         for use in users:

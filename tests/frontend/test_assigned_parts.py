@@ -41,7 +41,7 @@ def assignment(rng: random.Random) -> tuple[str, np.ndarray, np.ndarray] | None:
         return None
     given = [size if rng.random() < 0.7 else 1 for size in part.shape]
     given = given[rng.randrange(len(given) + 1) if rng.random() < 0.3 else 0 :]
-    given = given if rng.random() < 0.9 or not part.shape else [*given, 1]
+    given = given if rng.random() < 0.9 or not part.shape else rng.choice([[*given, 1], [1, *given]])
     values = -np.arange(1, 1 + np.prod(given, dtype=int), dtype=np.float32).reshape(given)
     through_view = rng.random() < 0.3 and part.shape
     body = f"y = x[{index}]\n    y[...] = v" if through_view else f"x[{index}] {rng.choice(['=', '=', '+='])} v"
@@ -82,6 +82,15 @@ def test_values_that_do_not_fit_are_refused(tmp_path: Path, part: str, shape: st
     )
     a = np.zeros(eval(f"({shape},)"), np.float32)
     with pytest.raises(ValueError, match=r"broadcast|sequence"):
+        run_python(text, a=a)
+    with pytest.raises(SourceError, match="F301"):
+        program_of(tmp_path, text, a=a)
+
+
+def test_a_part_keeps_its_dimensions_in_place(tmp_path: Path) -> None:
+    text = "import numpy as np\ndef forward(a: 'float32[3, 4]'):\n    x = a + 0\n    x[1:] += np.ones((1, 2, 4))\n    return x\n"
+    a = np.zeros((3, 4), np.float32)
+    with pytest.raises(ValueError, match="non-broadcastable"):
         run_python(text, a=a)
     with pytest.raises(SourceError, match="F301"):
         program_of(tmp_path, text, a=a)

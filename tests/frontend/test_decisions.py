@@ -11,7 +11,7 @@ import pytest
 
 import fleet
 from fleet.errors import DeviceError, ModelError, SourceError
-from fleet.frontend.arrays import builder
+from fleet.frontend.arrays import builder, known_values
 from fleet.ir.dialect import IfOp, WhileOp, all_operations
 from fleet.ir.operations import regions
 from fleet.targets.bytecode import vm
@@ -297,3 +297,20 @@ def test_rounds_that_print_stay_apart_from_a_training_loop(tmp_path: Path, capsy
             np.testing.assert_allclose(a, b, rtol=1e-9)
         else:
             assert np.asarray(a).tobytes() == b.tobytes()
+
+
+def test_extremes_of_known_numbers_beside_unknown_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two known numbers are compared while the source is read, also where no more is computed then."""
+    text = """import numpy as np
+def forward(x):
+    counts = [3, 1, 2, *(int(np.sum(row > 0)) for row in x)]
+    sums = [0.5, float("nan"), 4.0, *(float(row.sum()) for row in x)]
+    return np.asarray(max(counts)), np.asarray(min(counts)), np.asarray(max(sums)), np.asarray(min(sums[2:]))
+"""
+    monkeypatch.setattr(known_values, "_MAX_WORK", 0)
+    (tmp_path / "m.py").write_text(text)
+    x = reals(np.random.default_rng(0), 6, 5)
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    found = fleet.compile(f"{tmp_path}/m.py:forward", inputs={"x": x}).run("vm").outputs.values()
+    np.testing.assert_array_equal(list(found), [*namespace["forward"](x)])

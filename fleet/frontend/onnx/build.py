@@ -83,7 +83,7 @@ class Build:
 
     def input(self, argument: Argument) -> OnnxArray:
         """An input of the program."""
-        value = self.block.insert_arg(tensor_type(argument.shape, argument.dtype), len(self.block.args))
+        value = append_argument(self.block, tensor_type(argument.shape, argument.dtype))
         self.arguments.append(argument)
         self._named.add(argument.name)
         _hint(value, argument.name)

@@ -151,6 +151,8 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
                 old = ev.domain.load(ev, place, owner, items)
                 right = ev.operand(node.value, _apart(beside(ev, node.value, ev.expression(node.value), old)))
                 new = binary(ev, place, node.op, ev.operand(target, old), right)
+                if isinstance(old, TracedArray) and isinstance(new, TracedArray) and len(new.shape) > len(old.shape) > 0:
+                    ev.fail("F301", target, f"an array of shape {old.shape} cannot be changed in place to shape {new.shape}")
                 del old
                 ev.domain.store(ev, target, owner, items, new)
                 _renamed(ev, target.value, owner)

@@ -18,6 +18,7 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
 )
+from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.program import Argument
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Creation, Entry
@@ -113,26 +114,30 @@ class Made:
         self.limit = limit
         self.used: dict[SSAValue, tuple[Static, BlockArgument, Entry]] = {}
         """By the argument."""
+        self._creations: dict[Creation, BlockArgument] = {}
         self.total = 0
 
     def argument(self, value: Static) -> SSAValue:
         """The function's argument for an array."""
         assert value.entry is not None
-        if isinstance(value.entry, Creation):
-            for other, argument, entry in self.used.values():
-                if isinstance(entry, Creation) and entry == value.entry:  # made twice by the same call: one weight
-                    other.names += value.names
-                    return argument
-        argument = self.block.insert_arg(tensor_type(value.shape, value.dtype), len(self.block.args))
+        if isinstance(value.entry, Creation) and value.entry in self._creations:  # made twice by the same call: one weight
+            argument = self._creations[value.entry]
+            self.used[argument][0].names += value.names
+            return argument
+        argument = append_argument(self.block, tensor_type(value.shape, value.dtype))
         self.used[argument] = value, argument, value.entry
+        if isinstance(value.entry, Creation):
+            self._creations[value.entry] = argument
         return argument
 
     def drop_unused(self) -> None:
         """Remove arguments that no operation uses."""
-        for _, argument, _ in list(self.used.values()):
-            if not argument.uses:
-                self.block.erase_arg(argument)
-                del self.used[argument]
+        unused = [argument for _, argument, _ in self.used.values() if not argument.uses]
+        erase_arguments(self.block, unused)
+        for argument in unused:
+            _, _, entry = self.used.pop(argument)
+            if isinstance(entry, Creation):
+                del self._creations[entry]
 
     def arguments(self, taken: set[str], roots: Mapping[str, Value]) -> tuple[list[Argument], dict[str, Entry]]:
         """The arguments in their order, and what each is. `roots`: variables whose containers give names ("blocks.3.w")."""

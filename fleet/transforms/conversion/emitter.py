@@ -13,6 +13,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from fleet.errors import ModelError
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, VarNode
+from fleet.ir.arguments import append_argument
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.operations.operation import FleetOp
@@ -216,7 +217,7 @@ class GraphEmitter:
     def _argument(self, name: str, shape: Sequence[int], dtype: np.dtype, kind: str, dims: tuple[str, ...] = ()) -> SSAValue:
         if name not in self._values:
             self._arguments.append(Argument(name, tuple(shape), dtype, kind, dims if UNKNOWN in shape else ()))
-            self._values[name] = self.block.insert_arg(tensor_type(shape, dtype), len(self.block.args))
+            self._values[name] = append_argument(self.block, tensor_type(shape, dtype))
         elif shape_of(self._values[name].type) != tuple(shape):
             raise self.failed(f"{kind} {name} is there already with another shape")
         return self._values[name]

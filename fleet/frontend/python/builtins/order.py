@@ -53,8 +53,10 @@ def _extreme(op: str) -> RecordReader:
         best, best_key = values[0], ev.operand(node, keys[0])
         for value, key in zip(values[1:], keys[1:], strict=True):
             found = ev.operand(node, key)
-            if isinstance(found, NumberValue) and isinstance(best_key, NumberValue):
-                beyond: Value = ev.domain.arithmetic(node, name, [found, best_key], None)
+            if (known := ev.static(found)) is not None and (least := ev.static(best_key)) is not None:
+                beyond: Value = NumberValue(bool(better(known, least)))
+            elif isinstance(found, NumberValue) and isinstance(best_key, NumberValue):
+                beyond = ev.domain.arithmetic(node, name, [found, best_key], None)
             else:
                 beyond = ev.domain.binary(ev, node, name, found, best_key)
             held = condition(ev, node, beyond)

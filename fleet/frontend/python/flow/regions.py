@@ -14,6 +14,7 @@ from fleet.frontend.python.flow.state import FlowState
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import TracedArray, Value
+from fleet.ir.arguments import append_argument
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.types import shape_of
 from fleet.ir.weights import RandomStream
@@ -101,7 +102,7 @@ def isolated(ev: Evaluator, node: ast.AST, blocks: Sequence[Block]) -> list[SSAV
         if any(d < 0 for d in shape_of(value.type)):
             ev.unknown(node, "a decision or loop of the run with an array of a size that only the run knows")
     for block in blocks:
-        arguments = {value: block.insert_arg(value.type, len(block.args)) for value in captured}
+        arguments = {value: append_argument(block, value.type) for value in captured}
         for op in block.ops:
             for i, value in enumerate(op.operands):
                 if value in arguments:

@@ -35,6 +35,7 @@ from fleet.frontend.reading.rounds import RoundDraw, RoundDraws
 from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NamedTupleValue, NumberValue, TracedArray, Value
 from fleet.frontend.reading.wording import words
+from fleet.ir.arguments import append_argument
 from fleet.ir.dialect import PrintOp, WhileOp, YieldOp
 
 _TRIES = 8
@@ -352,7 +353,7 @@ class _Body:
             self._differ("the value of return", self.entered.value, flow.value)
         own = len(self.start)
         for v in start[own:]:
-            body.insert_arg(v.type, len(body.args))
+            append_argument(body, v.type)
         test = self._test([v.type for v in start], own, len(kinds))
         body.add_op(YieldOp(self.given))
         captured = isolated(self.ev, self.node, [test, body])

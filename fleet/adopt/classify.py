@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fleet.adopt.names import CONTAINERS, Tokens, sides, tokens
-from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problems
+from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, left_out, problems
 from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
@@ -34,12 +34,31 @@ _FIELDS = frozenset({
 })  # fmt: skip
 """Payload signals of a stream whose port is not a structure and whose names have no filler."""
 
+_CONTROLS = frozenset({
+    "en", "ena", "enable", "start", "done", "busy", "idle", "irq", "clear", "clr", "flush", "stall", "full", "empty", "overflow",
+    "state", "mode", "cfg", "config", "conf", "reset", "rst", "status", "debug", "dbg", "error", "err", "level", "size", "bypass",
+    "sel", "select",
+})  # fmt: skip
+"""Words of what is set or seen by itself, and does not travel with a valid."""
+
+_WAYS = frozenset({
+    "io", "in", "out", "input", "output", "din", "dout", "i", "o", "s", "m", "src", "dst", "pre", "post", "op", "res", "result",
+    "data", "up", "down", "0",
+})  # fmt: skip
+"""Names of streams that say a direction and nothing else."""
+
+_STATES = frozenset({"count", "error", "err"})
+"""Fields that may as well be what a design shows of itself."""
+
 _NUMBERED = re.compile(r"([a-z]{1,12}?)(\d+|[ab])")
 
 _CHANNELS = frozenset({"aw", "w", "b", "ar", "r"})
 """Channels of AXI, which some makers name once more in front of its signals."""
 
 _ENDS = re.compile(r"([a-z]\w*?)2([a-z]\w*)")
+
+_ADDRESSES_OPEN = frozenset({"csr_bus", "strobe_memory", "two_port_sram"})
+"""Protocols by which some makers have registers and others memories."""
 
 _DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
 
@@ -60,13 +79,17 @@ class _Match:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A group and what it would be. faults: why it is not."""
+    """A group and what it would be. faults: why it is not; aside: leaves that it leaves out, and why; guessed: leaves
+    that its place and not their names tell.
+    """
 
     key: _Key
     protocol: Protocol
     role: Role
     assigned: Mapping[str, tuple[_Match, ...]]
     faults: tuple[str, ...]
+    aside: Mapping[int, str] = field(default_factory=dict[int, str])
+    guessed: tuple[int, ...] = ()
 
     @cached_property
     def leaves(self) -> frozenset[int]:
@@ -76,7 +99,8 @@ class _Candidate:
         """Smallest first."""
         p = self.protocol
         lacks = len(p.form_of(self.assigned.keys()) - self.assigned.keys())
-        return not p.first, -len(self.leaves), bool(self.faults), lacks, p.rank, -len(self.key[1]) - len(self.key[2])
+        explained = len(self.leaves) + len(self.aside)
+        return not p.first, -explained, bool(self.faults), lacks, p.rank, -len(self.key[1]) - len(self.key[2])
 
     def near(self) -> bool:
         """Return True if a faulty group is reported under this protocol: all or nearly all required signals are there."""
@@ -124,6 +148,7 @@ class _Classifier:
                     del waiting[key]
                 else:
                     waiting[key] = again
+        taken = self._travelling(taken, list(waiting.values()))
         taken.sort(key=lambda c: min(c.leaves))
         names = Taken()
         left = set(range(len(self._leaves))).difference(*(c.leaves for c in taken))
@@ -201,11 +226,14 @@ class _Classifier:
         if protocol.payload and lead is not None and (found := tuple(self._payload(key, lead, set(chosen)))):
             assigned["payload"] = found
         leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in assigned.items()}
+        left = dict(left_out(protocol, role, leaves))
+        aside = {m.leaf: fault for name, fault in left.items() for m in assigned.pop(name)}
+        leaves = {name: found for name, found in leaves.items() if name not in left}
         reversed_ = [m for m in matches if m.leaf not in chosen and m.signal.name not in assigned]
         faults = tuple(problems(protocol, role, leaves))
         if faults and not protocol.single:
             faults = (*(self._reversed(m, role) for m in reversed_ if m.signal.name in faults[0]), *faults)
-        return _Candidate(key, protocol, role, assigned, faults)
+        return _Candidate(key, protocol, role, assigned, faults, aside)
 
     def _reversed(self, match: _Match, role: Role) -> str:
         leaf = self._leaves[match.leaf]
@@ -231,14 +259,15 @@ class _Classifier:
             if method or (before and t.words == before and not behind):
                 yield _Match(n, signal, "_".join(t.words))
                 continue
-            rest = _between(t.words, before, behind)
-            if rest is None:
-                rest = _between(_loose(t.words), before, behind)
+            ways = (t.words, _loose(t.words), _apart(t.words))
+            rest = next((r for words in ways if (r := _between(words, before, behind)) is not None), None)
             if rest is None:
                 continue
             own = before and not behind and t.words[: t.port_words] == before  # `req_i.addr` beside `req_valid_i`
             field = leaf.fields and (leaf.port == of.port or own)
             filled = t.filled >= 0 and t.filled == len(before) == self._filled(valid)
+            if not (before or behind) and rest and rest[0] in _STATES:
+                continue  # of a port without a name: its level, not its word
             if filled or field or (rest and ("".join(rest) in _FIELDS or rest[0] in ("data", "payload"))):
                 yield _Match(n, signal, "".join(rest))
 
@@ -246,6 +275,49 @@ class _Classifier:
         """Return the number of words in front of a valid."""
         t: Tokens = self._tokens[valid.leaf]
         return len(t.words) - 1
+
+    def _travelling(self, taken: list[_Candidate], waiting: Sequence[_Candidate]) -> list[_Candidate]:
+        """Return the groups, with the payload of streams that only its place tells: nothing else can be meant.
+
+        A leaf that no group explains goes with the stream of its direction whose name begins or ends it, else with the one that
+        has no payload and no name but a direction's. A valid by itself becomes a stream that way. Each such group is noted.
+        """
+        streams = [c for c in taken if c.protocol.name == "stream" and "valid" in c.assigned]
+        alone: dict[int, _Candidate] = {}
+        for c in waiting:
+            if c.protocol.name == "stream" and set(c.assigned) == {"valid"} and c.leaves <= self._free:
+                [leaf] = c.leaves
+                alone[leaf] = min((c, alone.get(leaf, c)), key=lambda c: len(c.key[1]) + len(c.key[2]))
+        self._free -= alone.keys()
+        streams += alone.values()
+        free = [n for n in sorted(self._free) if self._leaves[n].width > 0 and not _CONTROLS.intersection(self._tokens[n].words)]
+        given: dict[_Key, list[_Match]] = {}
+        for by_name in (True, False):
+            bare = [c for c in streams if "payload" not in c.assigned and c.key not in given and _says_nothing(c.key)]
+            for n in free:
+                words, way = self._tokens[n].words, self._leaves[n].direction
+                like = [c for c in (streams if by_name else bare) if self._leaves[c.assigned["valid"][0].leaf].direction == way]
+                if by_name:
+                    like = [c for c in like if _begins(words, c.key[1]) or (c.key[2] and words[-len(c.key[2]) :] == c.key[2])]
+                    longest = max((len(c.key[1]) + len(c.key[2]) for c in like), default=0)
+                    like = [c for c in like if len(c.key[1]) + len(c.key[2]) == longest]
+                if len(like) == 1:
+                    signal = like[0].protocol.signal("payload")
+                    assert signal is not None
+                    given.setdefault(like[0].key, []).append(_Match(n, signal, "_".join(words)))
+            taken_by_name = {m.leaf for found in given.values() for m in found}
+            free = [n for n in free if n not in taken_by_name]
+        for c in streams:
+            found = tuple(given.get(c.key, ()))
+            assigned = {**c.assigned, "payload": (*c.assigned.get("payload", ()), *found)} if found else c.assigned
+            leaves = {name: [self._leaves[m.leaf] for m in matches] for name, matches in assigned.items()}
+            if not found or any(problems(c.protocol, c.role, leaves)):
+                self._free |= c.leaves if c not in taken else set()
+                continue
+            self._free -= {m.leaf for m in found}
+            grown = replace(c, assigned=assigned, faults=(), guessed=tuple(m.leaf for m in found))
+            taken = [*(other for other in taken if other is not c), grown]
+        return taken
 
     # What is said.
 
@@ -272,6 +344,10 @@ class _Classifier:
             above = ["_".join(key) for key in keys if key and key == before[: len(key)] != before]
             mine = ", ".join(self._leaves[n].path for n in sorted(c.leaves))
             notes += [f"named like {above[0]} and not part of it: {mine}"] if above else []
+        if c.guessed:
+            notes.append(f"by their place, not their names, it carries {', '.join(self._leaves[n].path for n in c.guessed)}")
+        if p.name in _ADDRESSES_OPEN and c.role == "subordinate":
+            notes.append("the names do not tell whether its addresses count words or bytes: shift of adopt.toml says")
         if p.name == "stream" and "ready" not in leaves:
             notes.append("no ready: the receiver always takes")
         if p.name == "stream":
@@ -280,6 +356,7 @@ class _Classifier:
         first = self._tokens[min(c.leaves)]
         text = self._leaves[min(c.leaves)].port if p.single else "_".join((*c.key[1], *c.key[2])) or first.words[0]
         wanted = text if p.single or c.key[1] or c.key[2] else p.name
+        wanted = f"{p.name}_{wanted}" if wanted.isdecimal() else wanted
         return PortGroup(
             names.unique(wanted, "_"), p.name, c.role,
             {name: tuple(leaf.path for leaf in found) for name, found in leaves.items()},
@@ -289,6 +366,9 @@ class _Classifier:
     def _reason(self, number: int, rejected: list[_Candidate], taken: list[_Candidate]) -> str:
         if self._leaves[number].width == 0:
             return "it is not made of bits"
+        aside = next(((c, c.aside[number]) for c in taken if number in c.aside), None)
+        if aside is not None:
+            return f"left out of {aside[0].protocol.title}: {aside[1]}"
         near = [c for c in rejected if c.faults and number in c.leaves and (len(c.leaves) > 2 or c.protocol.single)]
         if not near:
             bare = [c for c in taken if c.protocol.name == "stream" and "payload" not in c.assigned]
@@ -329,6 +409,31 @@ def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:
         if answer in firsts - asks:
             back[answer] = first
     return [replace(t, words=(back[t.words[0]], "rsp", *t.words[1:])) if t.words[0] in back else t for t in found]
+
+
+def _says_nothing(key: _Key) -> bool:
+    """Whether the name of a stream says no more than a direction: whatever goes that way may be its word."""
+    return {*key[1], *key[2]} <= _WAYS
+
+
+def _begins(words: tuple[str, ...], before: tuple[str, ...]) -> bool:
+    """Whether a name begins with that of a stream; of its fields, with a letter or a
+    number behind it (`sx_data` of `s_valid`, `sum0` of `sum_valid`).
+    """
+    end = len(before)
+    if not before or words[:end] == before:
+        return bool(before)
+    stem = words[end - 1] if len(words) >= end and words[: end - 1] == before[:-1] else ""
+    more = stem.removeprefix(before[-1])
+    if more == stem or len(more) > 2:
+        return False
+    return more.isdecimal() if len(words) == end else "".join(words[end:]) in _FIELDS
+
+
+def _apart(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a name whose last one ends in the number of its port (`data0` beside `valid0`)."""
+    numbered = _NUMBERED.fullmatch(words[-1]) if words else None
+    return (*words[:-1], numbered[1], numbered[2]) if numbered is not None and numbered[2].isdigit() else words
 
 
 def _loose(words: tuple[str, ...]) -> tuple[str, ...]:

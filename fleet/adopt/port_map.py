@@ -58,6 +58,8 @@ class PortMap:
 
 def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> int:
     """Return the number of ports of one kind that the leaves hold side by side; 0 if they disagree."""
+    if protocol.payload and all(leaf.count == leaf.width == 1 for lead in protocol.leads for leaf in assigned.get(lead, ())):
+        assigned = {name: leaves for name, leaves in assigned.items() if name != "payload"}  # one word, of arrays too
     leaves = [leaf for found in assigned.values() for leaf in found]
     counts = {leaf.count for leaf in leaves}
     if len(counts) == 2 and min(counts) == 1:  # arrays beside vectors of as many: `valid[3:0]` and `address [4]`
@@ -75,6 +77,33 @@ def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> 
     if protocol.single or lanes < 2 or any(leaf.width != lanes and leaf.dimensions[:1] != (lanes,) for leaf in leaves):
         lanes = 1
     return lanes * counts.pop()
+
+
+def left_out(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[PortLeaf]]) -> Iterator[tuple[str, str]]:
+    """Yield (signal, why) for what is left out of a group with faults so that the others are a port; nothing if they are none.
+
+    These are signals without which a transfer means the same, and inputs of a subordinate that have no effect: a write enable where
+    nothing is written.
+    """
+    if next(problems(protocol, role, assigned), None) is None:
+        return
+    idle = {
+        name
+        for name, leaves in assigned.items()
+        if leaves[0].direction == "in" and role == "subordinate" and _signal(protocol, name).needs not in ("", *assigned)
+    }
+    kept = {name: leaves for name, leaves in assigned.items() if not _signal(protocol, name).aside and name not in idle}
+    if not kept or next(problems(protocol, role, kept), None) is not None:
+        return
+    for name, leaves in assigned.items():
+        if name not in kept:
+            fault = next(problems(protocol, role, {**kept, name: leaves}), None)
+            if fault is None:
+                kept[name] = leaves
+            else:
+                bits = leaves[0].width * leaves[0].count
+                text = f"{leaves[0].path} has {bits} bit{'' if bits == 1 else 's'}, which the lanes do not share"
+                yield name, fault if leaves[0].path in fault else text
 
 
 def problems(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[PortLeaf]]) -> Iterator[str]:

@@ -125,6 +125,7 @@ class Top:
         warnings: what slang says of the design that is no error, `file:line: text`.
         tool: the reader and its version.
         data: files that it reads when it starts, as far as their names are constant.
+        keywords: the standard whose keywords the `.v` files have ("1364-2005": `do` and `bit` are names); "": SystemVerilog's.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Top:
     warnings: tuple[str, ...]
     tool: str
     data: tuple[ReadmemFile, ...] = ()
+    keywords: str = ""
 
     def leaves(self) -> Iterator[PortLeaf]:
         """Iterate over all signals, in the order of the ports."""

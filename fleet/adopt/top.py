@@ -29,10 +29,20 @@ _OPTIONS = (
 )  # fmt: skip
 """As simulators read a list: macros of a file hold in those behind it; what they let pass passes."""
 
+_VERILOG = "1364-2005"
+"""The last standard of Verilog by itself; SystemVerilog took words from the names of its designs (`do`, `bit`, `byte`, `final`)."""
+
 _DIRECTIONS: Mapping[ast.ArgumentDirection, Direction] = {
     ast.ArgumentDirection.In: "in",
     ast.ArgumentDirection.Out: "out",
 }
+_VERILOG_SUFFIXES = (".v",)
+_HINTS = (
+    ("No such file or directory", "--include FOLDER, or +incdir+FOLDER in a file list, says where included files are"),
+    ("unknown macro", "--define NAME=VALUE, +define+NAME=VALUE in a file list, or the file that defines it before the others"),
+    ("unknown package", "name its file before those that use it"),
+)
+"""(part of a message of slang, what to do)."""
 _WRAPPER = "fleet_adopt_wrapper"
 _PACKAGE = re.compile(r"\b([A-Za-z_]\w*)\s*::")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -49,16 +59,20 @@ def read_top(sources: Sources, top: str = "", parameters: Mapping[str, str] | No
     wanted, given = top or sources.top, parameters or {}
     with Scratch("adopt") as folder:
         run = _Run(sources, wanted, given)
+        keywords = ""
+        if run.fails and any(p.suffix in _VERILOG_SUFFIXES for p in sources.files):
+            older = _Run(sources, wanted, given, keywords=_VERILOG)
+            run, keywords = (run, "") if older.fails else (older, _VERILOG)
         run.check(wanted)
         found = run.top(run.instance(wanted))
         wrapper: Path | None = None
         if any(p.is_type and p.given for p in found.parameters):  # which slang's command line does not set
             wrapper = folder / f"{_WRAPPER}.sv"
             wrapper.write_text(_wrapper(found, given), encoding="utf-8")
-            run = _Run(sources, found.name, given, wrapper)
+            run = _Run(sources, found.name, given, wrapper, keywords)
             run.check(found.name)
             found = run.top(run.instance(found.name))
-        again = _Run(replace(sources, files=found.files), found.name, given, wrapper)
+        again = _Run(replace(sources, files=found.files), found.name, given, wrapper, keywords)
         if found.pruned and not again.elaborates(found):
             # A file that is left out had a macro or a declaration that another one needs.
             return replace(found, files=sources.files, pruned=())
@@ -96,7 +110,7 @@ def _run_of(sources: Sources, top: Top, parameters: Mapping[str, str]) -> Genera
         if any(p.is_type and p.given for p in top.parameters):
             wrapper = folder / f"{_WRAPPER}.sv"
             wrapper.write_text(_wrapper(top, parameters), encoding="utf-8")
-        run = _Run(sources, top.name, parameters, wrapper)
+        run = _Run(sources, top.name, parameters, wrapper, top.keywords)
         run.check(top.name)
         yield run
 
@@ -122,9 +136,15 @@ class _Walk:
 class _Run:
     """An elaboration of the sources."""
 
-    def __init__(self, sources: Sources, top: str, parameters: Mapping[str, str], wrapper: Path | None = None) -> None:
-        self._sources, self._parameters, self._wrapper = sources, parameters, wrapper
+    def __init__(
+        self, sources: Sources, top: str, parameters: Mapping[str, str], wrapper: Path | None = None, keywords: str = ""
+    ) -> None:
+        self._sources, self._parameters, self._wrapper, self._keywords = sources, parameters, wrapper, keywords
         words = ["slang", *_OPTIONS, *(f"-I{p}" for p in sources.include_dirs)]
+        if keywords:
+            files = [str(p) for p in (*sources.files, *sources.library_files) if p.suffix in _VERILOG_SUFFIXES]
+            files += [f"{folder}/*{suffix}" for folder in sources.library_dirs for suffix in _VERILOG_SUFFIXES]
+            words += ["--map-keyword-version", f"{keywords}+{','.join(files)}"]
         words += [f"-D{name}={value}" if value else f"-D{name}" for name, value in sources.defines]
         for folder in sources.library_dirs:
             words += ["-y", str(folder)]
@@ -153,6 +173,11 @@ class _Run:
         for d in self._compilation.getAllDiagnostics():
             yield d.isError(), f"{self._place(d.location)}: {self._driver.diagEngine.formatMessage(d)}"
 
+    @property
+    def fails(self) -> bool:
+        """Whether slang finds errors."""
+        return any(is_error for is_error, _ in self._diagnostics())
+
     def check(self, top: str) -> None:
         """Raises DeviceError for the first errors of slang."""
         if top and top not in {d.name for d in self._compilation.getDefinitions()}:
@@ -161,7 +186,8 @@ class _Run:
         if errors:
             more = f"; {len(errors) - 1} more" if len(errors) > 1 else ""
             place, _, what = errors[0].partition(": ")
-            raise DeviceError(f"{what}{more}", where=place, detail="\n".join(errors[1:_SHOWN]) or None)
+            hint = next((text for sign, text in _HINTS if sign in what), None)
+            raise DeviceError(f"{what}{more}", where=place, detail="\n".join(errors[1:_SHOWN]) or None, hint=hint)
 
     def _no_top(self, what: str) -> DeviceError:
         known = sorted(i.name for i in self._compilation.getRoot().topInstances)
@@ -210,6 +236,7 @@ class _Run:
             missing=tuple(walk.missing[name] for name in sorted(walk.missing)),
             warnings=tuple(dict.fromkeys(text for is_error, text in self._diagnostics() if not is_error)),
             tool=f"slang {version('pyslang')}",
+            keywords=self._keywords,
             data=tuple(walk.data[name] for name in sorted(walk.data)),
         )
 
@@ -237,7 +264,7 @@ class _Run:
 
     def elaborates(self, expected: Top) -> bool:
         """Return True if this run, with fewer files, finds the same top."""
-        if any(is_error for is_error, _ in self._diagnostics()):
+        if self.fails:
             return False
         instance = self.instance(expected.name)
         walk = _Walk()

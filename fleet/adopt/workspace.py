@@ -150,7 +150,8 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
         clock, likeness = _nearest(f"{g.name}_{_STANDARD_CLOCKS.get(g.protocol, '')}", clocks)
         guessed += [g.name] if len(clocks) > 1 and likeness == 0 else []
         settings = PortSettings(clock, shift=_shift(g, top))
-        if g.protocol in ("sram", "channel_memory") and g.role == "manager":  # addresses of a memory of its own
+        own = g.protocol in ("sram", "channel_memory") or (g.protocol == "strobe_memory" and not _waits(g))
+        if own and g.role == "manager":  # addresses of a memory of its own
             settings = replace(settings, space=space)
             space += g.lanes if g.protocol == "sram" else 1
         found[g.name] = settings
@@ -185,6 +186,11 @@ def _nearest(name: str, clocks: Sequence[str]) -> tuple[str, int]:
     return best, likeness.get(best, 0)
 
 
+def _waits(g: PortGroup) -> bool:
+    """Whether the strobes of a group wait for an answer."""
+    return not {"ready", "read_done", "write_done"}.isdisjoint(g.signals)
+
+
 def _shift(g: PortGroup, top: Top) -> int:
     """Log 2 of the bytes that an address counts, as makers of that protocol do it."""
     bits = {leaf.path: leaf.width * leaf.count // g.lanes for leaf in top.leaves()}
@@ -195,6 +201,8 @@ def _shift(g: PortGroup, top: Top) -> int:
         return words if bits[g.signals["adr"][0]] + words in (30, 32, 48, 64) and bits[g.signals["adr"][0]] % 4 else 0
     if g.protocol == "avalon_mm":
         return words if g.role == "subordinate" else 0
+    if g.protocol == "strobe_memory":  # a bus counts bytes, a memory and registers words
+        return 0 if g.role == "manager" and _waits(g) else words
     return words if g.protocol in ("csr_bus", "csb", "sram", "channel_memory") else 0
 
 

@@ -144,6 +144,7 @@ _KINDS: Mapping[str, FileKind] = {
         FileKind("zip", "a zip archive", hint="unpack it and name the model in it"),
         FileKind("gzip", "a gzip archive", hint="unpack it and name the model in it"),
         FileKind("tar", "a tar archive", hint="unpack it and name the model in it"),
+        FileKind("hardware", "a hardware design", hint="fleet isa adopt {path} reads its ports and makes a bench for it"),
         FileKind("lfs", "a pointer of Git LFS, not the file itself", hint="fetch it: git lfs pull"),
         FileKind("html", "an HTML page", hint="the download went wrong: fetch the file itself"),
         FileKind("empty", "an empty file", hint="write or fetch it again"),
@@ -334,6 +335,8 @@ def _of_text(text: str, path: Path) -> str:
         return "python"
     if suffix == ".rdl":
         return "instruction-set"
+    if suffix in (".v", ".sv", ".vhd", ".vhdl"):
+        return "hardware"
     if suffix == ".mlir" or begin.startswith(("module @", "module {", "module attributes", "#loc")):
         return "mlir"
     for name, words in _WRITTEN.items():

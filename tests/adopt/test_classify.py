@@ -51,9 +51,10 @@ GROUPS = {
 }
 UNSEEN = {
     "alert", "avalon_st", "bluespec_method", "cfu", "channel_memory", "csr_bus", "cvxif", "debug", "fifo_read", "fifo_write",
-    "interrupt_ack", "jtag", "mig", "native_memory", "nios_custom", "pcpi", "static", "two_port_sram", "valid_yumi",
+    "interrupt_ack", "jtag", "mig", "native_memory", "nios_custom", "pcpi", "static", "strobe_memory", "two_port_sram",
+    "valid_yumi",
 }  # fmt: skip
-"""Protocols of the headers in the folders `unseen`, `later` and `blind`."""
+"""Protocols of the headers in the folders `unseen`, `later`, `blind` and `accelerators`."""
 _WIRES = ("clock", "reset", "interrupt")
 
 

@@ -110,3 +110,61 @@ def test_the_clocks_of_ports_and_resets_of_several_makers(header: str, clocks: d
     settings = proposed(top, classify(top), PROTOCOLS)
     found = {name: p.clock for name, p in (*settings.ports.items(), *settings.resets.items())}
     assert {name: found[name] for name in clocks} == clocks
+
+
+def test_a_signal_that_changes_nothing_and_does_not_fit_is_left_out_and_said(tmp_path: Path) -> None:
+    writes = "awvalid, input s_awready, output [31:0] s_awaddr, output s_wvalid, input s_wready, output [31:0] s_wdata"
+    ports = f"output s_{writes}, input s_bvalid, output s_bready, output [3:0] s_awprot, output {{0}}s_wstrb"
+    found, _ = mapped(tmp_path, ports.format("[3:0] "))
+    [group] = found.groups
+    assert (group.protocol, group.notes) == ("axi4_lite", ("named like s and not part of it: s_awprot",))
+    assert [(u.path, u.reason) for u in found.unmapped] == [
+        ("s_awprot", "left out of AXI4-Lite: s_awprot has 4 bits, awprot has 3")
+    ]
+    strobes, _ = mapped(tmp_path, ports.format("[7:0] "))
+    assert strobes.groups == ()
+    assert {u.reason for u in strobes.unmapped} == {"like AXI4-Lite (manager), but s_awprot has 4 bits, awprot has 3"}
+
+
+def test_what_a_stream_carries_by_its_place_is_noted_and_what_is_set_by_itself_is_not_carried(tmp_path: Path) -> None:
+    ports = "input in_valid, input [7:0] p [0:3], input [1:0] mode, input start, output out_valid, output [31:0] total, output busy"
+    found, _ = mapped(tmp_path, ports)
+    by_name = {g.name: g for g in found.groups}
+    assert by_name["in"].signals == {"valid": ("in_valid",), "payload": ("p",)}
+    assert by_name["in"].notes[0] == "by their place, not their names, it carries p"
+    assert by_name["out"].signals["payload"] == ("total",)
+    assert [u.path for u in found.unmapped] == ["mode"]
+
+
+def test_two_streams_without_payload_leave_what_may_be_of_either(tmp_path: Path) -> None:
+    ports = "input a_valid, output a_ready, input b_valid, output b_ready, input [31:0] word"
+    found, _ = mapped(tmp_path, ports)
+    assert [u.path for u in found.unmapped] == ["word"]
+    assert {g.name: tuple(g.signals) for g in found.groups} == {"a": ("valid", "ready"), "b": ("valid", "ready")}
+
+
+def test_a_write_enable_where_nothing_is_written_is_no_fault_of_a_memory_of_the_design(tmp_path: Path) -> None:
+    found, _ = mapped(tmp_path, "input r_en, input r_we, input [9:0] r_addr, output [31:0] r_dout")
+    assert [(g.protocol, g.role, len(g.signals)) for g in found.groups] == [("sram", "subordinate", 3)]
+    assert found.unmapped[0].reason == "left out of SRAM: r_we needs wdata, which is not there"
+    other, _ = mapped(tmp_path, "output r_en, output r_we, output [9:0] r_addr, input [31:0] r_dout")
+    assert other.groups == ()
+
+
+@pytest.mark.parametrize(("ready", "role", "shift"), [(True, "manager", 0), (False, "manager", 2), (True, "subordinate", 2)])
+def test_addresses_of_strobes_count_bytes_on_a_bus_and_words_elsewhere(tmp_path: Path, ready: bool, role: str, shift: int) -> None:
+    out, back = ("output", "input") if role == "manager" else ("input", "output")
+    ports = f"{out} m_read, {out} m_write, {out} [15:0] m_addr, {out} [31:0] m_wdata, {back} [31:0] m_rdata"
+    found, settings = mapped(tmp_path, ports + (f", {back} m_ready" if ready else ""))
+    assert [(g.protocol, g.role) for g in found.groups] == [("strobe_memory", role)]
+    assert (settings.ports["m"].shift, settings.ports["m"].space) == (shift, int(not ready and role == "manager"))
+
+
+def test_a_payload_is_not_guessed_for_a_stream_that_has_a_name_of_its_own(tmp_path: Path) -> None:
+    found, _ = mapped(tmp_path, "input ext_valid, input [31:0] words [0:3], input valid_in, input [7:0] pixel_in, input [7:0] w00")
+    assert [u.path for u in found.unmapped] == ["ext_valid", "words", "w00"]
+    assert [g.signals for g in found.groups] == [{"valid": ("valid_in",), "payload": ("pixel_in",)}]
+
+
+def test_a_port_whose_name_is_a_number_is_called_after_its_protocol(tmp_path: Path) -> None:
+    assert sorted(groups(tmp_path, "input valid0, input [7:0] data0, input valid1, input [7:0] data1")) == ["stream_0", "stream_1"]

@@ -73,3 +73,43 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "bad.sv").write_text("module bad(;\nendmodule\n")
     with pytest.raises(DeviceError, match=r"bad.sv:1: "):
         read_top(read_sources([tmp_path / "bad.sv"]), "bad")
+
+
+OLD = """module ram(input clk, we, input [3:0] a, input [7:0] di, output reg [7:0] do);
+  reg [7:0] m [0:15]; integer final;
+  always @(posedge clk) begin if (we) m[a] <= di; do <= m[a]; end
+endmodule
+module old(input clk, we, input [7:0] di, output [7:0] q);
+  wire [7:0] byte; ram r(clk, we, 4'd0, di, byte); assign q = byte;
+endmodule
+"""
+
+
+def test_names_of_verilog_that_systemverilog_took_are_names_in_v_files(tmp_path: Path) -> None:
+    (tmp_path / "old.v").write_text(OLD)
+    top = read_top(read_sources([tmp_path / "old.v"]), "old")
+    assert (top.keywords, top.modules) == ("1364-2005", ("old", "ram"))
+    (tmp_path / "new.v").write_text("module new_top(input logic [1:0] a); endmodule\n")
+    assert read_top(read_sources([tmp_path / "new.v"]), "new_top").keywords == ""
+
+
+def test_names_that_are_words_stay_mistakes_in_sv_files_and_beside_systemverilog(tmp_path: Path) -> None:
+    (tmp_path / "old.sv").write_text(OLD)
+    with pytest.raises(DeviceError, match=r"old\.sv:1"):
+        read_top(read_sources([tmp_path / "old.sv"]), "old")
+    (tmp_path / "old.v").write_text(OLD)
+    (tmp_path / "logic.v").write_text("module l(input logic a); always_comb begin end endmodule\n")
+    with pytest.raises(DeviceError, match=r"old\.v:1: expected identifier"):
+        read_top(read_sources([tmp_path / "old.v", tmp_path / "logic.v"]), "old")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [('`include "config.svh"\n', "--include FOLDER"), ("wire [`WIDTH:0] w;\n", "--define NAME=VALUE")]
+)
+def test_a_message_says_what_to_do_about_a_missing_include_or_macro(tmp_path: Path, text: str, hint: str) -> None:
+    (tmp_path / "t.sv").write_text(
+        f"module t(input a); {'' if 'include' in text else text} endmodule\n{text if 'include' in text else ''}"
+    )
+    with pytest.raises(DeviceError) as caught:
+        read_top(read_sources([tmp_path / "t.sv"]), "t")
+    assert hint in (caught.value.hint or "")

@@ -16,7 +16,9 @@ from fleet.adopt.filelist import read_sources
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.top import read_top
 
-HEADERS = sorted(p for folder in ("unseen", "later", "blind", "public") for p in Path(__file__).with_name(folder).glob("*.*v"))
+HEADERS = sorted(
+    p for folder in ("unseen", "later", "blind", "public", "accelerators") for p in Path(__file__).with_name(folder).glob("*.*v")
+)
 
 
 def test_95_per_cent_of_the_ports_are_mapped_as_a_person_maps_them_and_none_wrongly_in_silence() -> None:

@@ -43,6 +43,8 @@ FILES: dict[str, tuple[str, bytes]] = {
     "model.py": ("python", b"import numpy as np\n"),
     "a.dat": ("onnx", ONNX),
     "cut.dat": ("onnx", ONNX[:14]),
+    "top.sv": ("hardware", b"module top (input logic clk); endmodule\n"),
+    "top.v": ("hardware", b"module top (clk); input clk; endmodule\n"),
     "b.dat": ("gguf", b"GGUF" + struct.pack("<IQQ", 3, 0, 0)),
     "c.dat": ("safetensors", struct.pack("<Q", len(HEADER)) + HEADER + bytes(4)),
     "d.dat": ("bytecode", b"FLEETBC\0" + bytes(60)),

@@ -71,6 +71,7 @@ def build_bench(
     link = link_of(work.top, observed) if host is not None else None
     text = bench_text(work, plan, observed, link=link)
     options = [*_VERILATOR, *(wave_options(tools) if waves else ())]
+    options += [f"+{work.top.keywords}ext+v"] if work.top.keywords else []
     large = host is None and design_lines(work) > LARGE
     optimise = recipe_of("checked", tools).make if build_mode() == "fast" else _MAKE_LARGE if large else _MAKE
     clocks = clock_table(work)

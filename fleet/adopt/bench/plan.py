@@ -15,7 +15,7 @@ from fleet.sdk.ports import Protocol
 OP_BITS = 1280
 REGISTER_OP = frozenset({
     "apb", "axi4", "axi4_lite", "wishbone", "ahb_lite", "avalon_mm", "csb", "csr_bus", "sram", "native_memory", "obi", "hci",
-    "tilelink",
+    "strobe_memory", "tilelink", "two_port_sram",
 })  # fmt: skip
 """Protocols whose manager reads and writes addresses; that of any other sends what it is given."""
 

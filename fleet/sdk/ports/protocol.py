@@ -32,6 +32,7 @@ class Signal:
         low: a regular expression of words that are active low without a suffix that says so.
         unsure: words whose polarity differs from maker to maker.
         open: whether it may be several ports, whose names go on (`a_bits_user_amba_prot`).
+        aside: whether a transfer means the same without it: one that does not fit is left out, and the group stays.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Signal:
     low: str = ""
     unsure: tuple[str, ...] = ()
     open: bool = False
+    aside: bool = False
 
     @property
     def spellings(self) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""AHB-Lite (AMBA IHI 0033). A subordinate has HREADY as an input and HREADYOUT; a manager has HREADY alone."""
+"""AHB-Lite (AMBA IHI 0033). A subordinate has HREADY as an input and HREADYOUT; a manager has HREADY alone. Makers who leave out
+the input call a subordinate's HREADYOUT HREADY.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,16 @@ PROTOCOL = Protocol(
         Signal("hwrite", widths=(1,)),
         Signal("hsize", widths=(3,)),
         Signal("hburst", widths=(3,)),
-        Signal("hprot", widths=(4, 7)),
+        Signal("hprot", widths=(4, 7), aside=True),
         Signal("hmastlock", widths=(1,)),
         Signal("hwdata", widths=_DATA),
         Signal("hwstrb", bytes_of="hwdata"),
         Signal("hsel", ("hselx",), widths=(1,)),
-        Signal("hnonsec", widths=(1,)),
+        Signal("hnonsec", widths=(1,), aside=True),
         Signal("hexcl", widths=(1,)),
-        Signal("hmaster"),
+        Signal("hmaster", aside=True),
         Signal("hready", ("hreadyin",), driver="outside", widths=(1,)),
-        Signal("hreadyout", ("hreadyo",), driver="subordinate", widths=(1,)),
+        Signal("hreadyout", ("hreadyo", "hready"), driver="subordinate", widths=(1,)),
         Signal("hrdata", driver="subordinate", widths=_DATA, same_as="hwdata"),
         Signal("hresp", driver="subordinate", widths=(1, 2)),
         Signal("hexokay", driver="subordinate", widths=(1,)),

@@ -15,7 +15,7 @@ PROTOCOL = Protocol(
         Signal("prdata", driver="subordinate", widths=(8, 16, 32), same_as="pwdata"),
         Signal("pready", driver="subordinate", widths=(1,)),
         Signal("pslverr", ("pslverror",), driver="subordinate", widths=(1,)),
-        Signal("pprot", widths=(3,)),
+        Signal("pprot", widths=(3,), aside=True),
         Signal("pstrb", bytes_of="pwdata"),
         Signal("pwakeup", widths=(1,)),
     ),

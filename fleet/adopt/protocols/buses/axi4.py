@@ -13,9 +13,9 @@ def address_channel(c: str) -> tuple[Signal, ...]:
         Signal(f"{c}addr", driver="manager"),
         Signal(f"{c}valid", driver="manager", widths=(1,)),
         Signal(f"{c}ready", driver="subordinate", widths=(1,)),
-        Signal(f"{c}prot", driver="manager", widths=(3,)),
+        Signal(f"{c}prot", driver="manager", widths=(3,), aside=True),
         Signal(f"{c}id", driver="manager"),
-        Signal(f"{c}user", driver="manager", open=True),
+        Signal(f"{c}user", driver="manager", open=True, aside=True),
     )
 
 
@@ -26,18 +26,18 @@ def data_channels(widths: tuple[int, ...]) -> tuple[Signal, ...]:
         Signal("wstrb", driver="manager", bytes_of="wdata"),
         Signal("wvalid", driver="manager", widths=(1,)),
         Signal("wready", driver="subordinate", widths=(1,)),
-        Signal("wuser", driver="manager", open=True),
+        Signal("wuser", driver="manager", open=True, aside=True),
         Signal("bresp", driver="subordinate", widths=(2, 3)),
         Signal("bvalid", driver="subordinate", widths=(1,)),
         Signal("bready", driver="manager", widths=(1,)),
         Signal("bid", driver="subordinate", same_as="awid"),
-        Signal("buser", driver="subordinate", open=True),
+        Signal("buser", driver="subordinate", open=True, aside=True),
         Signal("rdata", driver="subordinate", widths=widths, same_as="wdata"),
         Signal("rresp", driver="subordinate", widths=(2, 3, 4)),
         Signal("rvalid", driver="subordinate", widths=(1,)),
         Signal("rready", driver="manager", widths=(1,)),
         Signal("rid", driver="subordinate", same_as="arid"),
-        Signal("ruser", driver="subordinate", open=True),
+        Signal("ruser", driver="subordinate", open=True, aside=True),
     )
 
 
@@ -47,14 +47,14 @@ def _bursts(c: str) -> tuple[Signal, ...]:
         Signal(f"{c}size", driver="manager", widths=(3,)),
         Signal(f"{c}burst", driver="manager", widths=(2,)),
         Signal(f"{c}lock", driver="manager", widths=(1, 2)),
-        Signal(f"{c}cache", driver="manager", widths=(4,)),
-        Signal(f"{c}qos", driver="manager", widths=(4,)),
-        Signal(f"{c}region", driver="manager", widths=(4,)),
+        Signal(f"{c}cache", driver="manager", widths=(4,), aside=True),
+        Signal(f"{c}qos", driver="manager", widths=(4,), aside=True),
+        Signal(f"{c}region", driver="manager", widths=(4,), aside=True),
     )
 
 
 def _beside(driver: Driver, names: str) -> tuple[Signal, ...]:
-    return tuple(Signal(name, driver=driver) for name in names.split())
+    return tuple(Signal(name, driver=driver, aside=True) for name in names.split())
 
 
 _SIDEBAND = (

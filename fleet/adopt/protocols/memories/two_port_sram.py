@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fleet.sdk.ports import Protocol, Signal
 
 PROTOCOL = Protocol(
@@ -11,12 +13,13 @@ PROTOCOL = Protocol(
         Signal("re", ("ren", "rden", "rdenable", "readenable", "readen"), widths=(1,)),
         Signal("rdata", ("q", "rddata", "rdat", "readdata"), driver="subordinate"),
         Signal("waddr", ("wadr", "wraddr", "writeaddr", "wraddress", "writeaddress")),
-        Signal("we", ("wen", "wren", "wrenable", "writeenable", "writeen"), widths=(1,), unsure=("wen",)),
-        Signal("be", ("wmask", "wstrb", "bwe", "byteenable"), needs="wdata"),
+        Signal("we", ("wen", "wren", "wrenable", "writeenable", "writeen", "wrvalid"), widths=(1,), unsure=("wen",)),
+        Signal("be", ("wmask", "wstrb", "wrstrb", "bwe", "byteenable", "bytemask"), needs="wdata"),
         Signal("wdata", ("d", "wrdata", "wdat", "writedata"), needs="waddr"),
     ),
     (
         frozenset({"raddr", "re", "rdata", "waddr", "we", "wdata"}), frozenset({"raddr", "rdata", "waddr", "we", "wdata"}),
-        frozenset({"raddr", "re", "rdata"}), frozenset({"waddr", "we", "wdata"}),
+        frozenset({"raddr", "re", "rdata"}), frozenset({"raddr", "rdata"}), frozenset({"waddr", "we", "wdata"}),
     ),
+    bench=Path(__file__).parents[2] / "bench" / "sv" / "register_memories.sv",
 )  # fmt: skip

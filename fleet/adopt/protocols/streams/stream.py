@@ -8,7 +8,7 @@ PROTOCOL = Protocol(
     "stream", "valid/ready stream", 60,
     (
         Signal("valid", ("vld", "val", "pvalid", "pvld", "apvld", "v"), widths=(1,)),
-        Signal("ready", ("rdy", "prdy", "apack", "readyand"), driver="subordinate", widths=(1,)),
+        Signal("ready", ("rdy", "prdy", "apack", "readyand", "accept"), driver="subordinate", widths=(1,)),
         Signal("payload"),
     ),
     (frozenset({"valid", "ready"}), frozenset({"valid", "payload"})),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-_NAME = r"[a-z0-9]*(clk|clock)\d*x?|clk(in|out|core|sys|ref|mem)\d*|ck"
+_NAME = r"[a-z0-9]*(clk|clock)\d*x?|clk(in|out|core|sys|ref|mem|ext)\d*|ck"
 
 PROTOCOL = Protocol(
     "clock", "clock", 1,

@@ -10,7 +10,7 @@ PROTOCOL = Protocol(
         Signal("start", ("go", "apstart"), widths=(1,)),
         Signal("continue", widths=(1,)),
         Signal("done", ("finish", "finished", "complete", "completed"), driver="subordinate", widths=(1,)),
-        Signal("busy", driver="subordinate", widths=(1,)),
+        Signal("busy", ("bsy",), driver="subordinate", widths=(1,)),
         Signal("idle", driver="subordinate", widths=(1,)),
         Signal("ready", driver="subordinate", widths=(1,)),
         Signal("error", ("err",), driver="subordinate", widths=(1,)),
@@ -18,7 +18,7 @@ PROTOCOL = Protocol(
         Signal("sleep", ("sleeping",), driver="subordinate", widths=(1,)),
     ),
     (
-        frozenset({"done"}), frozenset({"start", "busy"}), frozenset({"busy"}), frozenset({"idle"}),
+        frozenset({"done"}), frozenset({"start", "busy"}), frozenset({"start"}), frozenset({"busy"}), frozenset({"idle"}),
         frozenset({"error"}), frozenset({"trap"}), frozenset({"sleep"}),
     ),
     never=frozenset({"irq", "intr", "interrupt", "int", "debug", "dbg"}),

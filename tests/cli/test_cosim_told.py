@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from command_line import Fleet
 
+from fleet.cosim.result import CosimResult
+
 DENSE = """
 def f(x: "float32[4, 16]", w: "float32[16, 16]"):
     return x @ w
@@ -46,3 +48,27 @@ def test_outputs_stand_side_by_side(saturating: tuple[str, ...], fleet: Fleet, t
     np.testing.assert_allclose(np.array(vm[1:6], float), expected, rtol=1e-4)
     assert "largest difference" in lines[at + 2]
     assert not np.allclose(np.array(iss[1:6], float), expected, rtol=1e-2)
+
+
+def test_without_a_device_the_one_that_runs_most_is_taken(saturating: tuple[str, ...], fleet: Fleet, tmp_path: Path) -> None:
+    """It is said, and a run that is made again names it."""
+    named = saturating[: saturating.index("--device")]
+    told = fleet(*named, "--report", "r")
+    first = told.out.splitlines()[0]
+    assert re.fullmatch(r"device \w+: it runs the largest share of the model; --device names another", first)
+    device = first.split()[1].rstrip(":")
+    assert f"device {device}, memory ideal" in told.out
+    request = CosimResult.load(tmp_path / "r").identity.request
+    assert request is not None
+    assert request.arguments[-2:] == ("--device", device)
+    ran = fleet("run", "m.py:f", "--weights", "w.npz", "--input", "x.npz", "--engines", "iss")
+    assert (ran.code, ran.err.split(":")[1]) == (0, f" device {device}")
+
+
+@pytest.mark.parametrize("command", [("cosim", "--engines", "vm,iss"), ("run", "--engines", "iss")])
+def test_a_model_of_which_no_device_runs_anything_needs_a_device_named(
+    command: tuple[str, ...], fleet: Fleet, tmp_path: Path
+) -> None:
+    (tmp_path / "m.py").write_text('import numpy as np\ndef f(x: "int64[4, 16]"):\n    return np.sort(x)\n')
+    told = fleet(command[0], "m.py:f", *command[1:])
+    assert (told.code, told.err.splitlines()[-1].partition("; ")[0]) == (2, "fleet: --device: engine 'iss' needs a device")

@@ -14,6 +14,7 @@ import click
 from fleet.cli.model import (
     SPARSE,
     accel_options,
+    best_device,
     calibrated,
     calibration_options,
     data_options,
@@ -146,7 +147,7 @@ def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[
     show_default=True,
     help="Comma-separated: vm, iss, rtl, riscv, cpython, onnxruntime, or a plug-in's.",
 )
-@click.option("--device", help="Device for iss and rtl (hbm_small, or another; `fleet devices` lists them).")
+@click.option("--device", help="Device for iss and rtl (`fleet devices` lists them); default: the one that runs the largest share.")
 @click.option(
     "--memory",
     default="ideal",
@@ -205,6 +206,11 @@ def command(
     riscv = riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {}
     loaded = load_model(model, weights, input_path, seed, batch)
     say_widened(loaded.program)
+    request = own_request()
+    if device is None and (device := best_device(loaded.program, names)) is not None:
+        request = request and replace(request, arguments=(*request.arguments, "--device", device))
+        if not machine:
+            click.echo(f"device {device}: it runs the largest share of the model; --device names another")
     truth = _labels(labels, loaded, batch)
     before = CosimResult.load(since) if since else _previous(folder)
     samples = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
@@ -214,7 +220,7 @@ def command(
     )  # fmt: skip
     options = CosimOptions(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
-        request=own_request(),
+        request=request,
         lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device), sparse), riscv=riscv,
         stop=not no_stop,
         rtl_jobs=rtl_jobs, rtl_sample=rtl_sample,

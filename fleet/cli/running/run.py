@@ -11,7 +11,16 @@ from pathlib import Path
 import click
 import numpy as np
 
-from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options, say_widened
+from fleet.cli.model import (
+    accel_options,
+    best_device,
+    data_options,
+    lowering,
+    onnx_options,
+    riscv_choice,
+    riscv_options,
+    say_widened,
+)
 from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
 from fleet.cli.running.stored import is_stored, on_the_vm, run_stored
@@ -43,7 +52,7 @@ Examples:
 )
 @onnx_options
 @data_options
-@click.option("--device", help="Device for iss and rtl.")
+@click.option("--device", help="Device for iss and rtl; default: the one that runs the largest share.")
 @click.option(
     "--memory",
     default="ideal",
@@ -97,6 +106,8 @@ def command(
         loaded = load_model(model, weights, input_path, seed, batch)
         say_widened(loaded.program)
         chosen = find_engine(engine).engine
+        if device is None and (device := best_device(loaded.program, [engine])) is not None:
+            print(f"fleet: device {device}: it runs the largest share of the model; --device names another", file=sys.stderr)
         if chosen.target == "accel" and device is None:
             raise FleetError(f"engine '{engine}' needs a device", where="--device", hint="name one, for example hbm_small")
         missing = chosen.available()

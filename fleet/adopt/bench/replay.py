@@ -321,7 +321,8 @@ class _Judge:
         for c in self._script.compares:
             if c.op in got and (got[c.op] & c.mask) != c.value:
                 differences.append(f"{c.where}: {c.text}: {got[c.op] & c.mask:#x}, expected {c.value:#x}")
-        return refusals + sum(c.op in got for c in self._script.compares)
+        stated = sum(op.stated and n in answers for n, op in enumerate(self._script.ops))
+        return refusals + stated + sum(c.op in got for c in self._script.compares)
 
     def _received(self, differences: list[str], *, whole: bool) -> int:
         got: dict[str, list[int]] = {}

@@ -69,7 +69,10 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class ScriptOperation:
-    """One line of the bench's script. where: file:line of the step; text: in words; error: whether the answer must be an error."""
+    """One line of the bench's script. where: file:line of the step; text: in words; error: whether the answer must be an error.
+
+    stated: whether the test says which number an output must come to, which counts as compared.
+    """
 
     code: int
     number: int = 0
@@ -80,6 +83,7 @@ class ScriptOperation:
     where: str = ""
     text: str = ""
     error: bool = False
+    stated: bool = False
 
     def line(self) -> str:
         """Return the line that the bench reads."""
@@ -217,7 +221,8 @@ class _Reader:
             bits = next(x.width * x.count for x in self._work.top.leaves() if x.path == t.text("wait"))
             if value >> bits:
                 raise t.wrong("value", f"{value:#x} does not fit into {t.text('wait')}, whose width is {bits}")
-            yield ScriptOperation(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value)
+            stated = "value" in t and bits > 1
+            yield ScriptOperation(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value, stated=stated)
         elif kind == "send":
             t.only("send", "data", "limit")
             instance = self._driver(t, "send")

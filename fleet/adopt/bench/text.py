@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from math import prod
 
+from peakrdl_regblock.identifier_filter import SV_KEYWORDS
+
 from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal
 from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
@@ -167,7 +169,9 @@ class _Writer:
                 if leaf.width:
                     yield from self._leaf(port, leaf)
         values = ", ".join(f".{name}({value})" for name, value in self._work.parameters.items())
-        connections = ",\n    ".join(f".{p.name}(p_{p.name})" for p in top.ports)
+        # `do` is a name in Verilog, and a word of the language of the bench.
+        names = {p.name: f"\\{p.name} " if p.name in SV_KEYWORDS else p.name for p in top.ports}
+        connections = ",\n    ".join(f".{names[p.name]}(p_{p.name})" for p in top.ports)
         yield f"  {top.name}{f' #({values})' if values else ''} dut (\n    {connections});"
 
     def _interface_input(self, name: str) -> str:

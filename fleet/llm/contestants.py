@@ -327,7 +327,11 @@ class _Opened:
                 loaded, request.plan, self.device, request.quantisation, aux=request.issue == "aux",
                 progress=lambda fraction, words: watch.progress("quantise", fraction, words),
             )  # fmt: skip
-        self.model = build_model(weights.config, weights, request.plan) if self.compiled is None else self.compiled.program
+        if self.compiled is not None and isinstance(weights, ShapeWeights):
+            self.model = self.compiled.program  # its weights are those that were given
+        else:
+            plan = request.plan if self.compiled is None else replace(self.compiled.model.options, host_head=False)
+            self.model = build_model(weights.config, weights, plan)
         golden = GraphWeights(label=weights.digest)
         self.sessions: list[GenerationSession] = []
 

@@ -127,3 +127,4 @@ def test_a_box_needs_no_table_of_places(tmp_path: Path) -> None:
     kinds = [op.name for op in all_operations(program_of(tmp_path, text, a=np.ones((64, 64), np.float32)).function.body.block)]
     assert "fleet.gather" not in kinds
     assert kinds.count("fleet.concat") == 2
+    assert kinds.count("fleet.slice") == 2 + 3 + 2, "of the values, of the rows, of the columns"

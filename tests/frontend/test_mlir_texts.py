@@ -260,8 +260,8 @@ TYPE = "tensor<4xf32>"
 END = f"  return %y : {TYPE}\n}}\n"
 PLAIN = f"func.func @f(%x: {TYPE}) -> {TYPE} {{\n"
 REFUSED = {
-    "another dialect": (FUNCTION + f'  %y = "tosa.abs"(%x) : ({TYPE}) -> {TYPE}\n' + END, "3", "tosa.abs is not read"),
-    "a custom form that is not known": (FUNCTION + f"  %y = tosa.abs %x : ({TYPE}) -> {TYPE}\n" + END, "3", "cannot be parsed"),
+    "another dialect": (FUNCTION + f'  %y = "stablehlo.abs"(%x) : ({TYPE}) -> {TYPE}\n' + END, "3", "stablehlo.abs is not read"),
+    "a custom form that is not known": (FUNCTION + f"  %y = chlo.abs %x : ({TYPE}) -> {TYPE}\n" + END, "3", "cannot be parsed"),
     "another type": (PLAIN.replace("f32", "bf16") + END.replace("%y", "%x").replace("f32", "bf16"), "1", "values of type bf16"),
     "does not verify": (
         FUNCTION + f"  %y = arith.addf %x, %x : {TYPE}\n  return %n : index\n}}\n", "4", "does not verify",

@@ -346,7 +346,8 @@ def inserted(ev: Evaluator, node: ast.AST, owner: TracedArray, new: TracedArray,
         if base.shape[axis:] == new.shape[axis:]:
             return new
         first, last, size = start[axis], start[axis] + new.shape[axis], base.shape[axis]
-        around = [along(_cut(ev, node, base, axis, first, last), axis + 1)]
+        whole = base.shape[axis + 1 :] == new.shape[axis + 1 :]
+        around = [new if whole else along(_cut(ev, node, base, axis, first, last), axis + 1)]
         if first:
             around.insert(0, _cut(ev, node, base, axis, 0, first))
         if last < size:

@@ -316,8 +316,8 @@ class _Opened:
             instruction_set, self.device = find_device(request.device)
             begun = f"quantising ({request.quantisation})" if not isinstance(weights, ShapeWeights) else "drawing weights"
             announce(f"{begun} and compiling for {self.device.name}")
-            # Processes start while the model is compiled; not beside the products of quantising: started from another thread, they
-            # can stop the threads of BLAS, for which the product then waits for ever.
+            # Processes start while the model is compiled, but not while weights are quantised: a product of that has been seen to
+            # wait for ever in OpenBLAS while processes were started from another thread.
             if "rtl" in request.engines and request.rtl_jobs > 1 and isinstance(weights, ShapeWeights):
                 self._rtl = device_backend("rtl")
                 stack.callback(self._rtl.close)

@@ -204,14 +204,14 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
 
 
 def joined(ev: Evaluator, node: ast.AST, parts: Sequence[TracedArray], axis: int) -> TracedArray:
-    """`np.concatenate`; rows of one array that stand there side by side, as those of a loop's list, are one piece of it."""
+    """`np.concatenate`. Consecutive rows of one array, such as the elements of a loop's list, become one slice of it."""
     if axis == 0 and len(parts) > 1:
         parts = [p for run in _runs(parts) for p in _as_one(ev, node, run)]
     return emit(ev, node, "concat", parts, axis=axis) if len(parts) > 1 else TracedArray(parts[0].ssa, scalar=False)
 
 
 _Rows: TypeAlias = "tuple[SSAValue, int, int] | None"
-"""An array whose rows [first, last) an array has, in order; None if there is none."""
+"""(array, first, last): a value holds the rows [first, last) of the array, in order. None: it is no slice of rows."""
 
 
 def _rows_of(part: TracedArray) -> _Rows:

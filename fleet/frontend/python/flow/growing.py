@@ -59,7 +59,7 @@ class Growth:
         return len(self.items) == len(other.items) and self.types == other.types and self.shared <= other.shared
 
     def with_tail(self, tail: int) -> Growth:
-        """The same list, of which a round reads so many elements more."""
+        """The same list, of which a round reads so many of the last elements from before it."""
         return Growth(self.holder, self.before, self.items, self.shared, tail)
 
 

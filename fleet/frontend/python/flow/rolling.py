@@ -101,7 +101,7 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
         if not more and not behind and not grown and (drawing is None or drawing.foreseen):
             return body.finish()
         body.drop()
-        growths |= grown
+        growths |= {k: g.with_tail(growths[k].tail) if k in growths else g for k, g in grown.items()}
         draws = drawing.asked if drawing is not None else ()
         together |= behind
         places |= {key_of(place): place for place in more}

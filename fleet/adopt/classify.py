@@ -412,7 +412,7 @@ def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:
 
 
 def _says_nothing(key: _Key) -> bool:
-    """Whether the name of a stream says no more than a direction: whatever goes that way may be its word."""
+    """Return whether a stream's name is only a direction ("in", "out"): any port of that direction may be its data."""
     return {*key[1], *key[2]} <= _WAYS
 
 

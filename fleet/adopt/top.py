@@ -175,7 +175,7 @@ class _Run:
 
     @property
     def fails(self) -> bool:
-        """Whether slang finds errors."""
+        """Return whether slang reports errors."""
         return any(is_error for is_error, _ in self._diagnostics())
 
     def check(self, top: str) -> None:

@@ -187,7 +187,7 @@ def _nearest(name: str, clocks: Sequence[str]) -> tuple[str, int]:
 
 
 def _waits(g: PortGroup) -> bool:
-    """Whether the strobes of a group wait for an answer."""
+    """Return whether a read or write strobe of a group is held until an acknowledge."""
     return not {"ready", "read_done", "write_done"}.isdisjoint(g.signals)
 
 

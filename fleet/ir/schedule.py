@@ -23,7 +23,7 @@ MATMULS: tuple[MatmulChoice, ...] = get_args(MatmulChoice)
 
 
 def check_matmul(choice: str, target: str, where: str) -> None:
-    """Raise FleetError if there is no such choice, or if it is none of a target; "cuda" and "gpu" have all."""
+    """Raise FleetError for an unknown choice, or for one that the target does not have; "cuda" and "gpu" have all."""
     if choice not in MATMULS:
         raise FleetError(f"matmul is {choice!r}", where=where, hint=f"choose among {', '.join(MATMULS)}")
     if choice != "exact" and target not in ("cuda", "gpu"):

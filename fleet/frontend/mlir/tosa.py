@@ -23,7 +23,7 @@ Rule = Callable[..., MlirArray]
 
 
 def attribute(op: Operation, name: str) -> Any:
-    """Return a property or attribute, None if there is none."""
+    """Return a property or attribute of an operation, None if it has none of this name."""
     return op.properties.get(name, op.attributes.get(name))
 
 

@@ -20,7 +20,7 @@ class TosaOperation(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> TosaOperation:
-        """Parse what stands behind the name."""
+        """Parse the operands, the attributes and the function type, which follow the name."""
         operands = parser.parse_optional_undelimited_comma_separated_list(
             parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
         )

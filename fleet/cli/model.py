@@ -203,11 +203,12 @@ def lowering(
 
 def best_device(program: Program, engines: Sequence[str]) -> str | None:
     """Return the device that `fleet try` takes, if an engine needs one; None if no device runs anything."""
-    from fleet.compiler.inspection import inspect_program
     from fleet.engines.registry import engine_names, find_engine
 
     asked = {name.partition("@")[0] for name in engines}.intersection(engine_names())
     if all(find_engine(name).engine.target != "accel" for name in asked):
         return None
+    from fleet.compiler.inspection import inspect_program  # it decides which device; the device itself is content
+
     best = inspect_program(program).best
     return None if best is None else best.device

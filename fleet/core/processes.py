@@ -15,10 +15,13 @@ Example:
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 import weakref
 from collections.abc import Generator, Mapping, Sequence
@@ -31,6 +34,16 @@ from typing import IO, Any
 _GROUP = "trap '' INT TERM HUP QUIT; read -r end; kill -9 0"
 _PROCESS = 'trap \'\' INT TERM HUP QUIT; read -r pid; read -r end; [ -n "$pid" ] && kill -9 "$pid"'
 _RESET = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_RESETTING = f"""
+import os, signal, sys
+for number in ({", ".join(f"signal.{s.name}" for s in (*_RESET, signal.SIGPIPE, signal.SIGXFSZ))}):  # Python ignores the last two
+    signal.signal(number, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+try:
+    os.execvp(sys.argv[1], sys.argv[1:])
+except OSError as error:
+    sys.exit(f"{{sys.argv[1]}}: {{error.strerror}}")
+"""
 
 _held: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()
 """This process's ends of the pipes."""
@@ -74,7 +87,7 @@ class Child(subprocess.Popen[Any]):
             # Between fork and exec the child holds the pipe's end too: the supervisor cannot kill the group before it is in it.
             if not foreground:
                 options["process_group"] = self._supervisor.pid
-            super().__init__(command, preexec_fn=_as_usual if _unusual() else None, **options)
+            super().__init__(_as_usual(command, options) if _unusual() else command, **options)
             if foreground:
                 self._end.write(f"{self.pid}\n".encode())
             _children.add(self)
@@ -238,7 +251,16 @@ def _unusual() -> bool:
     return any(signal.getsignal(s) is signal.SIG_IGN for s in _RESET) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
-def _as_usual() -> None:
-    for number in _RESET:
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+def _as_usual(command: Sequence[str | Path], options: Mapping[str, Any]) -> Sequence[str | Path]:
+    """Return the command behind an interpreter that resets its signals and becomes it.
+
+    A `preexec_fn` would do the same in the child, but for that `subprocess` forks, and before a fork OpenBLAS ends its threads: a
+    product of another thread then waits for them for ever. Without one the kernel is asked for a new process (vfork).
+
+    Raises FileNotFoundError as `subprocess.Popen` does: the interpreter could tell only its log.
+    """
+    program, environment = os.fspath(command[0]), options.get("env")
+    where = program if os.path.dirname(program) == "" else os.path.join(options.get("cwd") or "", program)
+    if shutil.which(where, path=None if environment is None else environment.get("PATH", os.defpath)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
+    return (sys.executable, "-I", "-S", "-c", _RESETTING, *command)

@@ -189,8 +189,7 @@ class RtlBackend:
             return kept or Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
 
         self._simulations = Simulations(started, give)
-        if count > 1:
-            self._simulations.begin(count)
+        self._simulations.begin(count)
 
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()

@@ -316,9 +316,7 @@ class _Opened:
             instruction_set, self.device = find_device(request.device)
             begun = f"quantising ({request.quantisation})" if not isinstance(weights, ShapeWeights) else "drawing weights"
             announce(f"{begun} and compiling for {self.device.name}")
-            # Processes start while the model is compiled, but not while weights are quantised: a product of that has been seen to
-            # wait for ever in OpenBLAS while processes were started from another thread.
-            if "rtl" in request.engines and request.rtl_jobs > 1 and isinstance(weights, ShapeWeights):
+            if "rtl" in request.engines:  # its processes start while the model is compiled
                 self._rtl = device_backend("rtl")
                 stack.callback(self._rtl.close)
                 if isinstance(self._rtl, RtlBackend):

@@ -128,10 +128,9 @@ def ran(monkeypatch: pytest.MonkeyPatch, kind: Kind, loaded: LoadedLanguageModel
         return _Recorded(kept, kind.shortest) if name == "rtl" else device_backend(name)
 
     monkeypatch.setattr(contestants, "device_backend", backend)
-    text = ("abcabcab" * PROMPT)[:PROMPT]
     request = GenerateRequest(
         kind.name,
-        text,
+        _text(loaded),
         TOKENS,
         ("iss", "rtl"),
         kind.device,
@@ -148,6 +147,12 @@ def ran(monkeypatch: pytest.MonkeyPatch, kind: Kind, loaded: LoadedLanguageModel
     busy, whole = (b - a for a, b in zip(before[2:], _machine(), strict=True))
     ticks = processor * whole / max(wall, 1e-9) / _processors()
     return Ran(result, kept, processor, wall, max(0.0, busy - ticks) / max(whole, 1))
+
+
+def _text(loaded: LoadedLanguageModel) -> str:
+    """A text of PROMPT tokens, those of the model's chat template among them."""
+    texts = (("abcabcab" * PROMPT)[:n] for n in range(PROMPT, 0, -1))
+    return next(text for text in texts if len(loaded.tokenizer.chat(text)) == PROMPT)
 
 
 def _processors() -> int:

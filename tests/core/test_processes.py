@@ -236,6 +236,52 @@ def test_children_do_not_inherit_ignored_or_blocked_signals() -> None:
     assert not int(ignored, 16) & (1 << signal.SIGINT - 1 | 1 << signal.SIGHUP - 1 | 1 << signal.SIGTERM - 1)
 
 
+BESIDE_PRODUCTS = """
+import threading
+import numpy as np
+from fleet.core.processes import run
+
+def begin():
+    for _ in range(60):
+        run(["true"])
+
+thread = threading.Thread(target=begin)
+thread.start()
+x = np.ones((600, 600), np.float32)
+while thread.is_alive():
+    x.T @ x
+print("done")
+"""
+
+
+def test_a_start_beside_products_does_not_hold_them_up() -> None:
+    """With a signal ignored, as under cron: a fork in another thread would end OpenBLAS's threads in the middle of a product."""
+    done = subprocess.run(
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", BESIDE_PRODUCTS],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_what_is_no_program_is_told_where_signals_are_reset_too(tmp_path: Path) -> None:
+    (tmp_path / "here").write_text("#!/bin/sh\necho ran\n")
+    (tmp_path / "here").chmod(0o755)
+    script = f"""
+from fleet.core.processes import run
+path = {f"{tmp_path}:/bin:/usr/bin"!r}
+print(run(["./here"], cwd={str(tmp_path)!r}).stdout.strip(), run(["here"], env={{"PATH": path}}).stdout.strip())
+try:
+    run(["./here"], cwd="/")
+except FileNotFoundError as error:
+    print(error.filename)
+"""
+    done = subprocess.run(
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout == "ran ran\n./here\n", done.stderr
+
+
 def test_a_foreground_child_stays_in_the_group(tmp_path: Path) -> None:
     script = OWNER.replace('wait"]))', 'wait"], foreground=True))')
     process = owner(tmp_path, script)

@@ -63,7 +63,7 @@ class _Trial:
     def __init__(self, page: Page, asked: InspectRequest, answer: CommandOutput) -> None:
         self.page, self.asked, self.say, self.quiet = page, asked, answer.say, answer.quiet
         self.facts: dict[str, Json] = {}
-        own = f"fleet try {shlex.quote(page.spec)}"
+        own = f"fleet try {shlex.quote(page.spec if page.loaded is None else page.loaded.spec)}"
         self.commands = [line for line in page.commands if line != own and not line.startswith(f"{own} ")]
 
     def run(self) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,12 @@ from fleet.ir.program import Program
 if TYPE_CHECKING:
     from fleet.symbols.dims import Declared
 
+_LARGER = (64, 512, 4096, 16384)
+"""Sizes of an ONNX model's free dimensions that are tried in this order where the usual one is refused."""
+
+_SEARCH_S = 20.0
+"""Seconds after which no further size is tried."""
+
 RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions) mean nothing"
 
 
@@ -24,6 +32,7 @@ RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions
 class LoadedModel:
     """A program with the data of one run.
 
+    spec: of the model, with the sizes that were chosen for its free dimensions where 8 is too small.
     inputs: all inputs by name. random: names of arguments that were drawn, not given.
     bound: names of inputs whose values decide the program (of ONNX models), so that they are not inputs of it.
     """
@@ -90,6 +99,43 @@ def _led_to(
     return {**{n: a for n, a in given.items() if n in rest}, **found}, drawn
 
 
+def _drawn_onnx(
+    spec: str, arguments: Sequence[Declared], bound: Mapping[str, np.ndarray], seed: int, batch: int | None,
+    dynamic: Collection[str] | bool,
+) -> tuple[str, dict[str, np.ndarray], Program]:  # fmt: skip
+    """Draw the inputs of an ONNX model and read it: free dimensions behind the first grow until the model takes them.
+
+    A signal is as long as a frame at least, an image as large as what the model divides it by. Returns the spec with the sizes.
+    Raises ModelError: the first refusal, if no size will do.
+    """
+    from fleet.frontend.onnx.choice import ModelChoice
+    from fleet.frontend.onnx.importer import unsupported_operators
+    from fleet.frontend.onnx.load import open_model
+    from fleet.frontend.source import load, sample_inputs
+
+    def read(spec: str) -> tuple[str, dict[str, np.ndarray], Program]:
+        given = sample_inputs(spec, {}, batch=batch or 8, seed=seed)
+        return spec, given, load(spec, bound, given, dynamic=dynamic)
+
+    try:
+        return read(spec)
+    except ModelError as error:
+        refused = error
+    rows = {a.dims[0] for a in arguments if a.dims and len(a.dims) > 1}
+    free = [d for d in dict.fromkeys(d for a in arguments for d in a.dims or ()) if isinstance(d, str) and d not in rows]
+    choice = ModelChoice.of(spec)
+    if not free or bound or unsupported_operators(open_model(choice)):
+        raise refused
+    until = time.monotonic() + _SEARCH_S
+    for size in _LARGER:
+        with suppress(ModelError):
+            return read(replace(choice, dims=(*choice.dims, *((name, size) for name in free))).spec)
+        if time.monotonic() > until:
+            break
+    tried = f"give sizes of {', '.join(free)} with --dim NAME=SIZE, or --input: drawn ones of {batch or 8} and more are refused"
+    raise ModelError(refused.what, where=refused.where, hint=refused.hint or tried, detail=refused.detail)
+
+
 def load_model(
     spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, dynamic: Collection[str] | bool = ()
 ) -> LoadedModel:
@@ -143,9 +189,14 @@ def load_model(
         if not given:
             if weights:
                 _check_complete(arguments, bound)
-            given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
+            if is_onnx(spec):
+                spec, given, program = _drawn_onnx(spec, arguments, bound, seed, batch, dynamic)
+            else:
+                given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
+                program = load(spec, bound, given, seed=seed, dynamic=dynamic)
             drawn = [*given, *drawn]
-        program = load(spec, bound, given, seed=seed, dynamic=dynamic)
+        else:
+            program = load(spec, bound, given, seed=seed, dynamic=dynamic)
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
         raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error

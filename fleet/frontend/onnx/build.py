@@ -317,8 +317,8 @@ def _of_a_table(name: str, operands: Sequence[OnnxArray]) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name as reports and files can have it."""
-    found = re.sub(r"[^A-Za-z0-9_.]+", ".", name).strip(".")
+    """A name as reports and files can have it; of the names that TensorFlow Lite joins ("a;b;c") the first."""
+    found = re.sub(r"[^A-Za-z0-9_.]+", ".", name.partition(";")[0]).strip(".")
     return found if _PLAIN.match(found) else f"n{found}"
 
 

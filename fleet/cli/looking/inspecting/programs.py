@@ -120,7 +120,9 @@ def compile_into(page: Page, arguments: Sequence[Declared], asked: InspectReques
     page.facts["free"] = free
     try:
         page.loaded = load_model(page.spec, asked.weights, asked.input_path, asked.seed, asked.batch)
-        _compiled(page, named, page.loaded)
+        if page.loaded.spec != page.spec:
+            page.rows["free"] = [f"{', '.join(free)}: drawn as in {page.loaded.spec}, 8 is refused; or given by the data"]
+        _compiled(page, replace(named, spec=page.loaded.spec), page.loaded)
     except FleetError as error:
         page.problem = error
 

@@ -67,7 +67,7 @@ class Build:
         self._letters = 0
         self.general = given is None
         self.choices: list[tuple[str, object]] = []
-        self.said: list[str] = []
+        self._said: dict[str, str] = {}
         self.block = Block()
         self.arguments: list[Argument] = []
         self.weights: dict[str, np.ndarray] = {}
@@ -250,10 +250,18 @@ class Build:
             self.refuse(f"{what}: {chain.words()}", hint)
         return found, chain.words()
 
-    def say(self, words: str) -> None:
-        """Notes a line about the present node for the user."""
+    def say(self, words: str, more: str = "") -> None:
+        """Notes a line about the present node for the user: `words`, and `more` as it is when they are first said of it.
+
+        A node in a loop is read once a round.
+        """
         where = self._place.where if self._place is not None else self.where
-        self.said.append(f"{where}: {words}")
+        self._said.setdefault(f"{where}: {words}", more)
+
+    @property
+    def said(self) -> list[str]:
+        """The lines of `say`."""
+        return [line + more for line, more in self._said.items()]
 
     def holds(self, condition: OnnxArray, message: str) -> None:
         """Ends a run in which the condition (one truth value) does not hold, with this message about the present node."""

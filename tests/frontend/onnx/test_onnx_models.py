@@ -217,6 +217,29 @@ def test_a_branch_that_does_not_fit_is_left_out() -> None:
         program(made, {"x": floats(4, 5), "rate": np.array(8000)})
 
 
+def test_a_branch_in_a_loop_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def info(name: str, code: int) -> onnx.ValueInfoProto:
+        return helper.make_tensor_value_info(name, code, [])
+
+    bodies = branches([node("Neg", ["x"], ["z"])], [node("ReduceSum", ["x"], ["z"])])
+    nodes = [
+        node("ReduceSum", ["x"], ["s"], "sum", keepdims=0),
+        node("Greater", ["s", "zero"], ["above"], "above"),
+        node("If", ["above"], ["r"], "choice", **bodies),
+        node("ReduceSum", ["r"], ["part"], keepdims=0),
+        node("Add", ["carried", "part"], ["next"]),
+        node("Identity", ["going"], ["goes"]),
+    ]
+    body = helper.make_graph(
+        nodes, "body", [info("i", TensorProto.INT64), info("going", TensorProto.BOOL), info("carried", TensorProto.FLOAT)],
+        [info("goes", TensorProto.BOOL), info("next", TensorProto.FLOAT)],
+    )  # fmt: skip
+    loop = node("Loop", ["rounds", "", "zero"], ["y"], "loop", body=body)
+    made = model([loop], {"x": (np.float32, 8, 9)}, ["y"], {"zero": np.float32(0), "rounds": np.int64(5)})
+    agree(made, {"x": np.abs(floats(8, 9))})
+    assert capsys.readouterr().err.count("branch is taken") == 1
+
+
 def test_data_decide_a_branch(capsys: pytest.CaptureFixture[str]) -> None:
     """Results of two shapes: the branch that fits the inputs, and a line that says so; else a chain and a remedy."""
     bodies = branches([node("Neg", ["x"], ["z"])], [node("ReduceSum", ["x"], ["z"])])

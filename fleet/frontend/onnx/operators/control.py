@@ -34,7 +34,7 @@ def _if(n: NodeCall) -> Sequence[NodeValue]:
     found, words = n.build.decided(condition, "its branches have no one shape, and its condition is computed of data")
     branch = "then" if found else "else"
     if condition.known is None:
-        n.build.say(f"its {branch} branch is taken, as the given inputs decide ({words}); others may need the other")
+        n.build.say(f"its {branch} branch is taken, as the given inputs decide", f" ({words}); others may need the other")
     n.build.chose(f"{branch}_branch")
     return n.body(body_of(n, f"{branch}_branch"), [])
 

@@ -46,3 +46,18 @@ def test_a_read_that_is_no_write_is_one_upside_down() -> None:
     top = read_top(read_sources([Path(__file__).with_name("blind") / "nice_unit.v"]), "nice_unit")
     group = next(g for g in classify(top).groups if g.protocol == "split_memory")
     assert group.low == ("req_write",)
+
+
+def test_a_bus_without_bursts_may_have_signals_that_only_bursts_need(tmp_path: Path) -> None:
+    """Generators leave cache, lock, qos and region on AXI4-Lite."""
+    channel = "input [31:0] s_a{0}addr, input [3:0] s_a{0}cache, input [2:0] s_a{0}prot, input [3:0] s_a{0}qos, input s_a{0}lock, "
+    channel += "input [3:0] s_a{0}region, input s_a{0}valid, output s_a{0}ready, "
+    data = (
+        "input [31:0] s_wdata, input [3:0] s_wstrb, input s_wvalid, output s_wready, output [1:0] s_bresp, output s_bvalid, "
+        "input s_bready, output [31:0] s_rdata, output [1:0] s_rresp, output s_rvalid, input s_rready"
+    )
+    (tmp_path / "core.v").write_text(f"module core(input clk, {channel.format('w')}{channel.format('r')}{data}); endmodule\n")
+    groups = {
+        g.name: (g.protocol, len(list(g.paths()))) for g in classify(read_top(read_sources([tmp_path / "core.v"]), "core")).groups
+    }
+    assert groups["s"] == ("axi4_lite", 27)

@@ -45,6 +45,9 @@ from fleet.core.toml_file import TomlTable, is_list, read_toml
 from fleet.errors import DeviceError
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
+_KEYS = {"write": ("data", "error"), "read": ("expect", "mask", "error"), "until": ("mask", "value")}
+"""Keys of a step of registers, beside those of all."""
+
 _LIMIT = 10_000
 _WHOLE = ("keep", "_xd", "_xs1", "_xs2")
 """Ends of fields that are all ones where a test does not state them."""
@@ -242,7 +245,7 @@ class _Reader:
             yield ScriptOperation(8, 0, t.integer("idle", 1))
 
     def _register(self, kind: str, t: TomlTable) -> ScriptOperation:
-        t.only(kind, "register", "address", "data", "expect", "mask", "value", "limit", "error")
+        t.only(kind, "register", "address", "limit", *_KEYS[kind])
         instance = self._driver(t, kind)
         if instance.port.protocol.name not in REGISTER_OP:
             raise t.wrong(kind, f"{instance.port.name} has no addresses")

@@ -419,7 +419,7 @@ def _simulators(_context: click.Context, _parameter: click.Parameter, value: str
     name="replay",
     epilog="\b\nExamples:\n  fleet isa replay npu\n  fleet isa replay npu npu/copy.toml",
 )
-@click.argument("folder", metavar="WORKSPACE", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", metavar="WORKSPACE", type=click.Path(path_type=Path))
 @click.argument("test", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--model/--no-model", default=None, help="Hold the design to the functional model of the workspace (default: where it has one)."
@@ -444,12 +444,17 @@ def replay(
     simulator: tuple[str, ...], waves: bool | None,
 ) -> int:  # fmt: skip
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
+    A test in the folder of its workspace can be named alone.
 
     Exit code 1 where a value, memory or stream differs from the test or the functional model, a step does not end, the design
     breaks a protocol, or simulators disagree; 4 where nothing was compared.
     """
     from fleet.cli.sets.adopt import run_replay
 
+    if folder.is_file():
+        if test is not None:
+            raise click.BadParameter(f"{folder} is a file", param_hint="WORKSPACE")
+        folder, test = folder.parent, folder
     return run_replay(
         folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine, simulators=simulator, waves=waves
     )

@@ -16,6 +16,11 @@ def address_channel(c: str) -> tuple[Signal, ...]:
         Signal(f"{c}prot", driver="manager", widths=(3,), aside=True),
         Signal(f"{c}id", driver="manager"),
         Signal(f"{c}user", driver="manager", open=True, aside=True),
+        # AXI4-Lite has none of these, but generators leave them (veriloggen, NNgen).
+        Signal(f"{c}lock", driver="manager", widths=(1, 2)),
+        Signal(f"{c}cache", driver="manager", widths=(4,), aside=True),
+        Signal(f"{c}qos", driver="manager", widths=(4,), aside=True),
+        Signal(f"{c}region", driver="manager", widths=(4,), aside=True),
     )
 
 
@@ -46,10 +51,6 @@ def _bursts(c: str) -> tuple[Signal, ...]:
         Signal(f"{c}len", driver="manager", widths=(4, 8)),
         Signal(f"{c}size", driver="manager", widths=(3,)),
         Signal(f"{c}burst", driver="manager", widths=(2,)),
-        Signal(f"{c}lock", driver="manager", widths=(1, 2)),
-        Signal(f"{c}cache", driver="manager", widths=(4,), aside=True),
-        Signal(f"{c}qos", driver="manager", widths=(4,), aside=True),
-        Signal(f"{c}region", driver="manager", widths=(4,), aside=True),
     )
 
 

@@ -26,6 +26,15 @@ MATMUL = """func.func @main(%a: tensor<4x8xf32>, %b: tensor<8x3xf32>) -> tensor<
   return %c : tensor<4x3xf32>
 }
 """
+BITS = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %least = arith.constant dense<0xFF800000> : tensor<3xf32>
+  %ones = arith.constant dense<[0x3F800000, 1.0, 0xBF800000]> : tensor<3xf32>
+  %y = arith.maximumf %x, %least : tensor<3xf32>
+  %z = arith.addf %y, %ones : tensor<3xf32>
+  return %z : tensor<3xf32>
+}
+"""
+"""Elements of floats by their bits."""
 ADD_RELU = """#same = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>
 module {
@@ -211,6 +220,7 @@ TEXTS: dict[str, tuple[str, dict[str, np.ndarray], Callable[..., list[np.ndarray
         {"x": np.arange(-4, 5).astype(np.float32), "w": np.array([1, 2, -3], np.float32), "start": np.full(4, 2, np.float32)},
         lambda x, w, start: [start + np.array([x[2 * o : 2 * o + 3] @ w for o in range(4)], np.float32)],
     ),
+    "bits": (BITS, {"x": _drawn(3)}, lambda x: [x + np.array([1, 1, -1], np.float32)]),
     "softmax": (SOFTMAX, {"x": _drawn(2, 5)}, _softmax),
     "best": (BEST, {"x": NAN}, lambda x: [np.array([3, -np.inf, -2], np.float32), np.array([2, 0, 1], np.int32)]),
     "in order": (ALTERNATING, {"x": np.array([7, -2, 5, 11, 3, -8])}, _alternating),
@@ -260,8 +270,8 @@ TYPE = "tensor<4xf32>"
 END = f"  return %y : {TYPE}\n}}\n"
 PLAIN = f"func.func @f(%x: {TYPE}) -> {TYPE} {{\n"
 REFUSED = {
-    "another dialect": (FUNCTION + f'  %y = "stablehlo.abs"(%x) : ({TYPE}) -> {TYPE}\n' + END, "3", "stablehlo.abs is not read"),
-    "a custom form that is not known": (FUNCTION + f"  %y = chlo.abs %x : ({TYPE}) -> {TYPE}\n" + END, "3", "cannot be parsed"),
+    "another dialect": (FUNCTION + f'  %y = "mhlo.abs"(%x) : ({TYPE}) -> {TYPE}\n' + END, "3", "mhlo.abs is not read"),
+    "a custom form that is not known": (FUNCTION + f"  %y = mhlo.abs %x : ({TYPE}) -> {TYPE}\n" + END, "3", "cannot be parsed"),
     "another type": (PLAIN.replace("f32", "bf16") + END.replace("%y", "%x").replace("f32", "bf16"), "1", "values of type bf16"),
     "does not verify": (
         FUNCTION + f"  %y = arith.addf %x, %x : {TYPE}\n  return %n : index\n}}\n", "4", "does not verify",

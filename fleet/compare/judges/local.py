@@ -190,7 +190,8 @@ def local_parts(
                 stored = value.astype(store).astype(np.float64)
             steps = (values.of(ops[name].results[0]).astype(np.float64), value, device[name].astype(np.float64), stored)
             reference, value, computed, stored = steps
-            differences = (value - reference, computed - stored, stored - value)
+            with np.errstate(invalid="ignore"):  # infinities, as in masked scores, are equal to themselves
+                differences = (value - reference, computed - stored, stored - value)
             found[name] = {part: _rms(difference) for part, difference in zip(PARTS, differences, strict=True)}
     return found
 

@@ -17,6 +17,9 @@ from fleet.frontend.mlir import scalars, tosa
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS, Nest, nest_of
 from fleet.frontend.mlir.reductions import computed
+from fleet.frontend.mlir.stablehlo.control import StableRegions
+from fleet.frontend.mlir.stablehlo.control import compute as stable
+from fleet.frontend.mlir.stablehlo.text import StableOperation
 from fleet.frontend.mlir.tensors import RULES, number, pad_parts
 from fleet.frontend.mlir.text import MlirText
 from fleet.frontend.mlir.tosa_text import TosaOperation
@@ -67,6 +70,11 @@ class MlirReader:
             self.b.refuse(f"@{function.sym_name.data} has no body", "only functions of this file are called")
         return self.block(function.body.block, arrays, {})
 
+    def _named(self, name: str, arrays: Sequence[MlirArray]) -> list[MlirArray]:
+        if name not in self.functions:
+            self.b.refuse(f"no function @{name}", "only functions of this file are called")
+        return self.call(self.functions[name], arrays)
+
     def block(self, block: Block, arrays: Sequence[MlirArray], outer: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
         """Return what the last operation of a block gives."""
         self._depth += 1
@@ -76,7 +84,10 @@ class MlirReader:
         try:
             for op in block.ops:
                 self.b.begin(op)
-                if isinstance(op, func.ReturnOp | scf.YieldOp | linalg.ops.YieldOp | tensor.YieldOp):
+                if (
+                    isinstance(op, func.ReturnOp | scf.YieldOp | linalg.ops.YieldOp | tensor.YieldOp)
+                    or op.name == "stablehlo.return"
+                ):
                     return [values[v] for v in op.operands]
                 values.update(zip(op.results, self._read(op, values), strict=True))
         finally:
@@ -89,6 +100,9 @@ class MlirReader:
         operands = [values[v] for v in op.operands]
         if name in RULES:
             return [RULES[name](b, op, *operands)]
+        if isinstance(op, StableOperation):
+            regions = StableRegions(b, lambda block, arrays: self.block(block, arrays, values), self._named)
+            return stable(regions, op, operands)
         if isinstance(op, TosaOperation):
             return [tosa.compute(b, op, operands)]
         if name.startswith(("arith.", "math.")):
@@ -98,10 +112,7 @@ class MlirReader:
         if isinstance(op, linalg.ops.ReduceOp):
             return computed(_reduce_nest(b, op, values))
         if isinstance(op, func.CallOp):
-            callee = op.callee.string_value()
-            if callee not in self.functions:
-                b.refuse(f"no function @{callee}", "only functions of this file are called")
-            return self.call(self.functions[callee], operands)
+            return self._named(op.callee.string_value(), operands)
         if isinstance(op, tensor.PadOp):
             array, (low, high), filler = pad_parts(b, op, operands)
             value = values.get(filler)

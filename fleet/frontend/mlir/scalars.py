@@ -73,7 +73,9 @@ def _emits(name: str) -> Rule:
     return lambda b, _op, *operands: b.emit(name, *operands)
 
 
-def _calls(function: str) -> Rule:
+def calls(function: str) -> Rule:
+    """Return the rule that calls a function of NumPy, "left_shift"."""
+
     def rule(b: MlirBuild, _op: Operation, *operands: MlirArray) -> MlirArray:
         names = ", ".join(f"x{n}" for n in range(len(operands)))
         return b.emit("numpy", *operands, call=f"{function}({names})")
@@ -107,7 +109,7 @@ def _unsigned_cast(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
     raise AssertionError
 
 
-def _truncated(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
+def truncated(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
     """Division towards zero."""
     zero = b.known(0, x.dtype)
     floor, rest = b.emit("floor_div", x, y), b.emit("mod", x, y)
@@ -115,8 +117,9 @@ def _truncated(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> Mlir
     return b.emit("add", floor, b.cast(up, x.dtype))
 
 
-def _remainder(b: MlirBuild, op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
-    return b.emit("sub", x, b.emit("mul", _truncated(b, op, x, y), y))
+def remainder(b: MlirBuild, op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
+    """The remainder of `truncated`."""
+    return b.emit("sub", x, b.emit("mul", truncated(b, op, x, y), y))
 
 
 def _ceiling(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
@@ -174,7 +177,8 @@ def _chooses(b: MlirBuild, _op: Operation, condition: MlirArray, x: MlirArray, y
     return b.emit("where", condition, x, y)
 
 
-def _bits(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
+def same_bits(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
+    """The same bits as elements of another type of that size."""
     dtype = dtype_of(b, op.results[0].type)
     if x.known is not None:
         return b.known(x.known.view(dtype))
@@ -182,7 +186,7 @@ def _bits(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
     return b.reshape(found, x.shape)
 
 
-def _shifts_right(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
+def shifted_right(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
     """Without a sign: the bits that come in are zeros."""
     least = b.emit("numpy", b.known(np.iinfo(x.dtype).min, x.dtype), y, call="right_shift(x0, x1)")
     above = b.emit("numpy", least, b.known(1, x.dtype), call="left_shift(x0, x1)")
@@ -199,25 +203,25 @@ _RULES: Mapping[str, Rule] = {
     "arith.addf": _emits("add"), "arith.subf": _emits("sub"), "arith.mulf": _emits("mul"), "arith.divf": _emits("div"),
     "arith.addi": _by_kind("add", "not_equal"), "arith.subi": _by_kind("sub", "not_equal"),
     "arith.muli": _by_kind("mul", "logical_and"),
-    "arith.negf": _emits("neg"), "arith.remf": _calls("fmod"),
+    "arith.negf": _emits("neg"), "arith.remf": calls("fmod"),
     "arith.maximumf": _emits("maximum"), "arith.minimumf": _emits("minimum"),
     "arith.maxnumf": _emits("fmax"), "arith.minnumf": _emits("fmin"),
     "arith.maxsi": _by_kind("maximum", "logical_and"), "arith.minsi": _by_kind("minimum", "logical_or"),
     "arith.andi": _by_kind("bitwise_and", "logical_and"), "arith.ori": _by_kind("bitwise_or", "logical_or"),
     "arith.xori": _by_kind("bitwise_xor", "not_equal"),
-    "arith.floordivsi": _emits("floor_div"), "arith.divsi": _truncated, "arith.remsi": _remainder, "arith.ceildivsi": _ceiling,
-    "arith.shli": _calls("left_shift"), "arith.shrsi": _calls("right_shift"), "arith.shrui": _shifts_right,
+    "arith.floordivsi": _emits("floor_div"), "arith.divsi": truncated, "arith.remsi": remainder, "arith.ceildivsi": _ceiling,
+    "arith.shli": calls("left_shift"), "arith.shrsi": calls("right_shift"), "arith.shrui": shifted_right,
     "arith.cmpi": _compares, "arith.cmpf": _compares_floats, "arith.select": _chooses,
     "arith.extf": _casts, "arith.truncf": _casts, "arith.extsi": _casts, "arith.trunci": _casts, "arith.sitofp": _casts,
     "arith.fptosi": _casts, "arith.index_cast": _casts, "arith.extui": _unsigned_cast, "arith.uitofp": _unsigned_cast,
-    "arith.bitcast": _bits,
+    "arith.bitcast": same_bits,
     "math.absf": _emits("abs"), "math.absi": _emits("abs"), "math.sqrt": _emits("sqrt"), "math.rsqrt": _emits("rsqrt"),
     "math.exp": _emits("exp"), "math.expm1": _emits("expm1"), "math.exp2": _emits("exp2"), "math.log": _emits("log"),
     "math.log1p": _emits("log1p"), "math.log2": _emits("log2"), "math.log10": _emits("log10"), "math.tanh": _emits("tanh"),
     "math.sinh": _emits("sinh"), "math.cosh": _emits("cosh"), "math.sin": _emits("sin"), "math.cos": _emits("cos"),
     "math.tan": _emits("tan"), "math.erf": _emits("erf"), "math.floor": _emits("floor"), "math.ceil": _emits("ceil"),
-    "math.roundeven": _emits("rint"), "math.powf": _emits("pow"), "math.trunc": _calls("trunc"),
-    "math.atan": _calls("arctan"), "math.atan2": _calls("arctan2"), "math.asin": _calls("arcsin"), "math.acos": _calls("arccos"),
-    "math.cbrt": _calls("cbrt"), "math.copysign": _calls("copysign"),
+    "math.roundeven": _emits("rint"), "math.powf": _emits("pow"), "math.trunc": calls("trunc"),
+    "math.atan": calls("arctan"), "math.atan2": calls("arctan2"), "math.asin": calls("arcsin"), "math.acos": calls("arccos"),
+    "math.cbrt": calls("cbrt"), "math.copysign": calls("copysign"),
 }  # fmt: skip
 """Operation -> what computes it."""

@@ -161,7 +161,7 @@ def _insert_slice(b: MlirBuild, op: Operation, *operands: MlirArray) -> MlirArra
     size, step = [number(b, s, "a size") for s in sizes], [number(b, s, "a stride") for s in strides]
     part = _shaped(b, part, size)
     if any(o.known is None for o in offsets):
-        return _written(b, part, whole, offsets, step)
+        return written(b, part, whole, offsets, step)
     start = [number(b, o, "an offset") for o in offsets]
     for o, n, s, length in zip(start, size, step, whole.shape, strict=True):
         if o < 0 or s < 1 or (n and o + (n - 1) * s >= length):
@@ -169,11 +169,11 @@ def _insert_slice(b: MlirBuild, op: Operation, *operands: MlirArray) -> MlirArra
     if 0 in size:
         return whole
     if any(s != 1 and n > 1 for s, n in zip(step, size, strict=True)):
-        return _written(b, part, whole, offsets, step)
-    return _framed(b, part, whole, start, 0)
+        return written(b, part, whole, offsets, step)
+    return framed(b, part, whole, start, 0)
 
 
-def _framed(b: MlirBuild, part: MlirArray, whole: MlirArray, start: Sequence[int], axis: int) -> MlirArray:
+def framed(b: MlirBuild, part: MlirArray, whole: MlirArray, start: Sequence[int], axis: int) -> MlirArray:
     """Return `whole` with a window in its middle, a piece a side: from `axis` on; before it they are of one size."""
     if axis == whole.rank:
         return part
@@ -183,11 +183,11 @@ def _framed(b: MlirBuild, part: MlirArray, whole: MlirArray, start: Sequence[int
         return b.window(whole, [begin if n == axis else 0 for n in range(whole.rank)], sizes, [1] * whole.rank)
 
     begin, end = start[axis], start[axis] + part.shape[axis]
-    middle = _framed(b, part, piece(begin, end), start, axis + 1)
+    middle = framed(b, part, piece(begin, end), start, axis + 1)
     return b.concat([piece(0, begin), middle, piece(end, whole.shape[axis])], axis)
 
 
-def _written(b: MlirBuild, part: MlirArray, whole: MlirArray, offsets: Sequence[MlirArray], step: Sequence[int]) -> MlirArray:
+def written(b: MlirBuild, part: MlirArray, whole: MlirArray, offsets: Sequence[MlirArray], step: Sequence[int]) -> MlirArray:
     """Return `whole` with a window that data place, or that has strides: each element looks whether it is of the window."""
     found, here = part, None
     for axis, (offset, stride) in enumerate(zip(offsets, step, strict=True)):

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, linalg, math, scf, tensor
-from xdsl.dialects.builtin import Builtin, ModuleOp, UnregisteredOp
+from xdsl.dialects.builtin import AnyFloat, Builtin, ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -18,6 +18,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from fleet.core.file_kinds import kind_of, refuse_foreign
 from fleet.errors import ModelError
 from fleet.frontend.mlir.named import NAMED
+from fleet.frontend.mlir.stablehlo.text import DIALECTS as STABLE_DIALECTS
+from fleet.frontend.mlir.stablehlo.text import StableOperation, stable_operation
 from fleet.frontend.mlir.tosa_text import TosaOperation, tosa_operation
 from fleet.ir.text import check_strings
 
@@ -25,8 +27,8 @@ MAX_TEXT = 256 << 20
 """Bytes of a file."""
 
 DIALECTS = (Builtin, func.Func, linalg.Linalg, tensor.Tensor, arith.Arith, math.Math, scf.Scf)
-"""The dialects that are read, besides TOSA. Operations of other dialects, and those that xDSL lacks, are parsed in generic form;
-the importer names those that it refuses."""
+"""The dialects that are read, besides TOSA and StableHLO. Operations of other dialects, and those that xDSL lacks, are parsed in
+generic form; the importer names those that it refuses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +56,19 @@ class MlirText:
         raise ModelError(what, where=self.at(op), hint=hint)
 
 
+class _Number(Parser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element of `dense<...>`. Of a float, `0x` begins its bits; xDSL takes them for its value."""
+
+    def to_type(self, parser: Any, type: Any) -> Any:
+        if isinstance(type, AnyFloat) and isinstance(self.value, int) and self.span.text[:2] in ("0x", "0X"):
+            return next(iter(type.iter_unpack(self.value.to_bytes(type.compile_time_size, "little"))))
+        return super().to_type(parser, type)
+
+
 class _Parser(Parser):
     """xDSL's parser, which notes where each operation begins."""
 
+    _TensorLiteralElement = _Number
     starts: dict[Operation, int]
 
     def parse_operation(self) -> Operation:
@@ -66,6 +78,8 @@ class _Parser(Parser):
         return op
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        if name.startswith(STABLE_DIALECTS):
+            return stable_operation(name)
         return tosa_operation(name) if name.startswith("tosa.") else super()._get_op_by_name(name)
 
     def parse_comma_separated_list(self, delimiter: Any, parse: Any, context_msg: str = "") -> list[Any]:
@@ -108,7 +122,9 @@ def parse_text(text: str, name: str) -> MlirText:
     lines = {op: ends(start) for op, start in parser.starts.items()}
     found = MlirText(name, module, text, parser.starts, lines)
     for op in module.walk():
-        if isinstance(op, UnregisteredOp | TosaOperation | tensor.ReshapeOp):  # xDSL multiplies unknown sizes as if they were -1
+        if isinstance(
+            op, UnregisteredOp | TosaOperation | StableOperation | tensor.ReshapeOp
+        ):  # xDSL multiplies unknown sizes as if they were -1
             continue
         try:
             op.verify(verify_nested_ops=False)

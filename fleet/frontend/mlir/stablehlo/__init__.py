@@ -1,0 +1,1 @@
+"""StableHLO, which JAX writes: its text, and what its operations mean."""

@@ -1,0 +1,358 @@
+"""Operations of StableHLO with regions and calls: reductions, sorting, loops, branches; and the way in for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block
+
+from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.loops import MAX_ROUNDS
+from fleet.frontend.mlir.scalars import dtype_of
+from fleet.frontend.mlir.stablehlo import elementwise, movement, products
+from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
+
+Rule = Callable[["StableRegions", StableOperation, Sequence[MlirArray]], list[MlirArray]]
+
+
+class StableRegions:
+    """Reads what lies in regions, and functions that are called, into a build."""
+
+    def __init__(
+        self, build: MlirBuild, block: Callable[[Block, Sequence[MlirArray]], list[MlirArray]],
+        call: Callable[[str, Sequence[MlirArray]], list[MlirArray]],
+    ) -> None:  # fmt: skip
+        """Args:
+        build: collects the program.
+        block: reads a block with these arguments.
+        call: reads a function of the file.
+        """
+        self.b, self.block, self.call = build, block, call
+
+
+def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    """Emit an operation, which nothing has verified yet. Raises ModelError if it is not supported or if its parts do not fit."""
+    b, name = r.b, op.name.partition(".")[2]
+    rule = _RULES.get(name)
+    try:
+        if rule is not None:
+            found = rule(r, op, operands)
+        elif name in _PLAIN:
+            found = [_PLAIN[name](b, op, *operands)]
+        else:
+            b.refuse(f"{op.name} is not read", "`fleet help mlir` lists what is")
+            raise AssertionError
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        b.refuse(f"{op.name} does not verify: its operands and attributes do not fit ({error})")
+        raise AssertionError from None
+    for array, result in zip(found, op.results, strict=True):
+        type_ = result.type
+        if isinstance(type_, TensorType) and op.parent is not None and _stated(op):
+            sizes = type_.get_shape()
+            fits = len(sizes) == array.rank and all(d in (s, -1) for d, s in zip(sizes, array.shape, strict=True))
+            if not fits or dtype_of(b, type_) != array.dtype:
+                b.refuse(f"{op.name} gives {array.dtype}{list(array.shape)}; its text says {type_}")
+    return found
+
+
+def _stated(op: StableOperation) -> bool:
+    """Return whether the text says what an operation gives: not in a reducer, which is read for whole arrays."""
+    parent = op.parent_op()
+    return not (isinstance(parent, StableOperation) and parent.name.partition(".")[2] in _BY_ELEMENT)
+
+
+def _only(op: StableOperation) -> Block:
+    return op.regions[0].block
+
+
+# ---- reductions
+
+_COMBINED = {
+    "add": ("add", "reduce_sum"), "multiply": ("mul", "reduce_prod"), "maximum": ("maximum", "reduce_max"),
+    "minimum": ("minimum", "reduce_min"),
+}  # fmt: skip
+_TRUTHS = {"and": ("logical_and", "reduce_all"), "or": ("logical_or", "reduce_any")}
+
+
+def _combining(op: StableOperation, dtype: np.dtype) -> tuple[str, str] | None:
+    """Return (operation, reduction) of fleet if the region combines its two arguments by one operation, else None."""
+    name = words(op, "applies").partition(".")[2]
+    if not name:
+        block = _only(op)
+        if len(block.args) != 2 or len(block.ops) != 2:
+            return None
+        first = next(iter(block.ops))
+        if not isinstance(first, StableOperation) or set(first.operands) != set(block.args):
+            return None
+        name = first.name.partition(".")[2]
+    if dtype.kind == "b":
+        name = {"maximum": "or", "minimum": "and", "add": "or", "multiply": "and"}.get(name, name)
+        return _TRUTHS.get(name)
+    return _COMBINED.get(name)
+
+
+def _reduce(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    b, half = r.b, len(operands) // 2
+    arrays, starts = operands[:half], operands[half:]
+    axes = sorted(movement.wanted(b, op, "dimensions"))
+    if not axes:
+        return list(arrays)
+    if half == 1:
+        kinds = _combining(op, arrays[0].dtype)
+        if kinds is not None:
+            return [_of_one(b, arrays[0], starts[0], axes, *kinds)]
+    if half == 2 and len(axes) == 1 and (best := _best(r, op, arrays, starts)) is not None:
+        kind, place = best
+        found = b.cast(b.emit(kind, arrays[0], axis=axes[0], keepdims=False), arrays[1].dtype)
+        most = b.emit("reduce_max" if kind == "argmax" else "reduce_min", arrays[0], axes=(axes[0],), keepdims=False)
+        return [most, found] if place else [found, most]
+    return _one_by_one(r, op, arrays, starts, axes)
+
+
+def _of_one(b: MlirBuild, x: MlirArray, start: MlirArray, axes: Sequence[int], kind: str, reduction: str) -> MlirArray:
+    found = b.cast(b.emit(reduction, x, axes=tuple(axes), keepdims=False), x.dtype)
+    if start.known is not None and start.known.size == 1 and _neutral(kind, start.known):
+        return found
+    return b.emit(kind, found, b.broadcast(b.reshape(start, ()), found.shape))
+
+
+def _neutral(kind: str, start: np.ndarray) -> bool:
+    """Return whether a start value changes nothing."""
+    if kind in ("maximum", "minimum"):
+        info = np.finfo if start.dtype.kind == "f" else np.iinfo
+        ends = (float("-inf"), info(start.dtype).min) if kind == "maximum" else (float("inf"), info(start.dtype).max)
+        value = start.item()
+        return value == ends[0] or (start.dtype.kind != "f" and value == ends[1])
+    return bool(start.item() == {"add": 0, "mul": 1, "logical_or": False, "logical_and": True}[kind])
+
+
+_SAMPLES = (-2.0, -1.0, 0.0, 1.0, 3.0)
+
+
+def _best(
+    r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray], starts: Sequence[MlirArray]
+) -> tuple[str, bool] | None:
+    """Return (argmax or argmin, True) if a reducer of values and positions is one: it is tried on numbers; None otherwise.
+
+    The positions must count the reduced dimension from 0, and the start must be the least (the greatest) value.
+    """
+    b, (values, places) = r.b, arrays
+    axis = movement.wanted(b, op, "dimensions")[0]
+    count = np.arange(values.shape[axis]).reshape([-1 if n == axis else 1 for n in range(values.rank)])
+    if (
+        places.known is None
+        or places.dtype.kind not in "iu"
+        or not np.array_equal(places.known, np.broadcast_to(count, places.shape))
+    ):
+        return None
+    samples = [*_SAMPLES, math.nan] if values.dtype.kind == "f" else [*_SAMPLES[1:]] if values.dtype.kind == "i" else [0, 1, 3]
+    for kind, better in (("argmax", np.greater), ("argmin", np.less)):
+        if not _neutral("maximum" if kind == "argmax" else "minimum", np.asarray(starts[0].known)):
+            continue
+        if all(_as_best(r, op, x, y, i, j, better, arrays) for x in samples for y in samples for i, j in ((1, 2), (2, 1))):
+            return kind, True
+    return None
+
+
+def _as_best(
+    r: StableRegions, op: StableOperation, x: float, y: float, i: int, j: int, better: np.ufunc, arrays: Sequence[MlirArray]
+) -> bool:
+    b, dtypes = r.b, [a.dtype for a in arrays]
+    given = [b.known(n, dtypes[k % 2]) for k, n in enumerate((x, i, y, j))]
+    found = [a.known for a in r.block(_only(op), given)]
+    if any(k is None for k in found):
+        return False
+    undefined = [math.isnan(n) for n in (x, y)]
+    first = undefined[0] or bool(better(x, y)) if not undefined[1] or undefined[0] else False
+    tie = x == y or all(undefined)
+    expected = (x, min(i, j)) if tie else (x, i) if first else (y, j)
+    return all(
+        np.array_equal(np.asarray(k, float), np.asarray(e, float), equal_nan=True) for k, e in zip(found, expected, strict=True)
+    )
+
+
+def _one_by_one(
+    r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray], starts: Sequence[MlirArray], axes: Sequence[int]
+) -> list[MlirArray]:
+    """Follow the reduced elements in their order, each step done on all that are kept."""
+    b = r.b
+    if words(op, "applies"):
+        b.refuse(f"{op.name} that applies {words(op, 'applies')}")
+    kept = [n for n in range(arrays[0].rank) if n not in axes]
+    rounds = math.prod(arrays[0].shape[n] for n in axes)
+    if rounds > MAX_ROUNDS:
+        b.refuse(f"a reduction of {rounds:,} elements by a function of its own", f"at most {MAX_ROUNDS:,} are followed")
+    shape = [arrays[0].shape[n] for n in kept]
+    columns = [b.reshape(b.transpose(a, [*axes, *kept]), (rounds, *shape)) for a in arrays]
+    carried = [b.broadcast(b.reshape(s, ()), shape) for s in starts]
+    for n in range(rounds):
+        row = [b.reshape(b.window(c, [n] + [0] * len(shape), [1, *shape], [1] * c.rank), shape) for c in columns]
+        carried = [b.broadcast(a, shape) for a in r.block(_only(op), [*carried, *row])]
+        b.begin(op)
+    return carried
+
+
+def _reduce_window(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    if len(operands) != 2:
+        r.b.refuse("windows of several arrays")
+    kinds = _combining(op, operands[0].dtype)
+    if kinds is None:
+        r.b.refuse("windows that are combined by a function of their own", "add, multiply, maximum and minimum are read")
+        raise AssertionError
+    return [products.reduced_windows(r.b, op, operands[0], operands[1], kinds[0])]
+
+
+# ---- sorting
+
+
+def _descends(r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray]) -> tuple[int, bool] | None:
+    """Return (the operand that is compared, whether the largest comes first), found by trying numbers; None if neither."""
+    b, block = r.b, _only(op)
+    for key, array in enumerate(arrays):
+        samples = list(_SAMPLES) if array.dtype.kind == "f" else [-1, 0, 2] if array.dtype.kind == "i" else [0, 1]
+        for down in (False, True):
+            if all(_before(r, block, arrays, key, x, y) is (x > y if down else x < y) for x in samples for y in samples):
+                return key, down
+    b.refuse("a sort by a comparison of its own", "one array is compared, ascending or descending")
+    return None
+
+
+def _before(r: StableRegions, block: Block, arrays: Sequence[MlirArray], key: int, x: float, y: float) -> bool | None:
+    """What the comparison says of two elements of array `key`; those of the others are equal."""
+    given = [r.b.known((x, y)[side] if n == key else 0, a.dtype) for n, a in enumerate(arrays) for side in range(2)]
+    (found,) = r.block(block, given)
+    return None if found.known is None else bool(found.known.item())
+
+
+def _sort(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    b = r.b
+    found = _descends(r, op, operands)
+    assert found is not None
+    axis = (numbers(op, "dimension") or [-1])[0] % operands[0].rank
+    order = _order(b, operands[found[0]], axis, down=found[1])
+    return [_along(b, a, order, axis) for a in operands]
+
+
+def _order(b: MlirBuild, x: MlirArray, axis: int, *, down: bool) -> MlirArray:
+    """Positions that sort; of equal elements the first one comes first, either way."""
+    if not down:
+        return b.emit("argsort", x, axis=axis)
+    if x.dtype.kind == "f":
+        return b.emit("argsort", b.emit("neg", x), axis=axis)
+    turned = b.known(-1 if x.dtype.kind == "i" else np.iinfo(x.dtype).max, x.dtype) if x.dtype.kind != "b" else None
+    return b.emit("argsort", b.emit("logical_not", x) if turned is None else b.emit("bitwise_xor", x, turned), axis=axis)
+
+
+def _along(b: MlirBuild, x: MlirArray, order: MlirArray, axis: int) -> MlirArray:
+    """`np.take_along_axis`."""
+    strides = [math.prod(x.shape[n + 1 :]) for n in range(x.rank)]
+    rest = sum(
+        (np.arange(s, dtype=np.int64) * strides[n]).reshape([-1 if k == n else 1 for k in range(x.rank)])
+        for n, s in enumerate(x.shape)
+        if n != axis
+    ) + np.zeros(order.shape, np.int64)
+    flat = b.emit("add", b.emit("mul", order, b.known(strides[axis], np.int64)), b.known(rest))
+    return b.emit("gather", b.reshape(x, (math.prod(x.shape),)), flat, axis=0)
+
+
+def _top_k(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    b, (x,) = r.b, operands
+    axis, (count,) = x.rank - 1, movement.wanted(b, op, "k")
+    shape = (*x.shape[:-1], count)
+    order = b.window(_order(b, x, axis, down=True), [0] * x.rank, shape, [1] * x.rank)
+    return [_along(b, x, order, axis), b.cast(order, dtype_of(b, op.results[1].type))]
+
+
+# ---- loops and branches
+
+
+def _while(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    """Follow a loop whose condition is known before the run, round by round."""
+    b, carried = r.b, list(operands)
+    condition, body = (region.block for region in op.regions)
+    for _ in range(MAX_ROUNDS + 1):
+        (goes,) = r.block(condition, carried)
+        b.begin(op)
+        if goes.known is None:
+            b.refuse("a loop that data end", "loops whose number of rounds is known are followed: fori_loop, scan")
+            raise AssertionError
+        if not goes.known.item():
+            return carried
+        carried = r.block(body, carried)
+        b.begin(op)
+    b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds")
+    raise AssertionError
+
+
+def _case(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    """Follow the branch that is known; else compute all, which changes nothing else, and choose. The last one is for others."""
+    b, (index,) = r.b, operands
+    blocks = [region.block for region in op.regions]
+    if index.known is not None:
+        at = int(index.known.item())
+        return r.block(blocks[at if 0 <= at < len(blocks) else -1], [])
+    ways = [r.block(block, []) for block in blocks]
+    b.begin(op)
+    *others, chosen = ways
+    for n, way in enumerate(others):
+        here = b.emit("equal", index, b.known(n, index.dtype))
+        chosen = [b.emit("where", b.broadcast(here, x.shape), x, y) for x, y in zip(way, chosen, strict=True)]
+    return chosen
+
+
+def _if(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    b, (condition,) = r.b, operands
+    yes, no = (region.block for region in op.regions)
+    if condition.known is not None:
+        return r.block(yes if condition.known.item() else no, [])
+    first, second = r.block(yes, []), r.block(no, [])
+    b.begin(op)
+    return [b.emit("where", b.broadcast(condition, x.shape), x, y) for x, y in zip(first, second, strict=True)]
+
+
+def _scatter(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    b = r.b
+    if len(operands) != 3:
+        b.refuse("a scatter into several arrays")
+    x, indices, updates = operands
+    block = _only(op)
+    last = block.last_op
+    if last is not None and list(last.operands) == [block.args[1]]:
+        return [movement.scattered(b, op, x, indices, updates, "none")]
+    kinds = _combining(op, x.dtype)
+    reduction = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}.get(kinds[0] if kinds else "")
+    if reduction is None:
+        b.refuse("a scatter by a function of its own", "add, multiply, maximum, minimum and plain writes are read")
+        raise AssertionError
+    return [movement.scattered(b, op, x, indices, updates, reduction)]
+
+
+def _composite(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    """What it is made of stands in a function of the file."""
+    return r.call(words(op, "decomposition").removeprefix("@"), operands)
+
+
+def _custom(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    name = words(op, "call_target_name").removeprefix("@").strip('"')
+    if name in _MARKS:
+        return list(operands)
+    r.b.refuse(f"a call of {name}, which is not in the file", "linear algebra of JAX is such a call; write it with products")
+    raise AssertionError
+
+
+_MARKS = ("Sharding", "annotate_device_placement", "LayoutConstraint", "xla.sdy.FuncResultSharding")
+"""Calls that say where something is computed."""
+_BY_ELEMENT = ("reduce", "reduce_window", "scatter", "sort", "map", "select_and_scatter")
+"""Operations whose regions say what is done to one element."""
+_PLAIN = {**elementwise.RULES, **movement.RULES, **products.RULES}
+_RULES: Mapping[str, Rule] = {
+    "reduce": _reduce, "reduce_window": _reduce_window, "sort": _sort, "top_k": _top_k, "while": _while, "case": _case, "if": _if,
+    "scatter": _scatter, "composite": _composite, "custom_call": _custom,
+    "optimization_barrier": lambda _r, _op, operands: list(operands),
+    "map": lambda r, op, operands: r.block(_only(op), operands),
+}  # fmt: skip
+READ = tuple(sorted({*_PLAIN, *_RULES}))
+"""Operations that are read, without their dialect."""

@@ -1,0 +1,186 @@
+"""Writes tests/frontend/stablehlo: the StableHLO of functions of JAX as JAX prints it, and what JAX computes of them.
+
+    pip install jax==0.10.2 && python scripts/stablehlo_texts.py
+
+`tests/frontend/test_stablehlo.py` reads them; where JAX is installed it also holds them to what JAX prints today.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+FOLDER = Path(__file__).resolve().parents[1] / "tests/frontend/stablehlo"
+RNG = np.random.default_rng(0)
+
+
+def floats(*shape: int) -> np.ndarray:
+    """Draw standard normal numbers, float32."""
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+X, IMAGE, KERNEL, ROWS = floats(3, 8), floats(1, 8, 8, 3), floats(3, 3, 3, 4), np.array([0, 2], np.int32)
+NHWC, NCHW = ("NHWC", "HWIO", "NHWC"), ("NCHW", "OIHW", "NCHW")
+CASES: dict[str, tuple[Callable, tuple[np.ndarray, ...]]] = {}
+
+
+def case(name: str, function: Callable, *arguments: np.ndarray) -> None:
+    """Add a function and its arguments."""
+    CASES[name] = function, arguments
+
+
+def convolved(x, w, strides=(1, 1), padding="SAME", **more):
+    """Convolve an image [batch, row, column, channel] unless `more` says otherwise."""
+    return lax.conv_general_dilated(x, w, strides, padding, **{"dimension_numbers": NHWC, **more})
+
+
+case("gather", lambda t, i: t[i], X, ROWS)
+case("gather_window", lambda t, i: lax.dynamic_slice_in_dim(t, i[1], 2, 1) + jnp.take(t, i, axis=1, mode="clip").sum(), X, ROWS)
+case("gather_batch", jax.vmap(lambda t, i: t[i]), X, np.array([1, 2, 7], np.int32))
+case("gather_along", lambda t, i: jnp.take_along_axis(t, i, axis=1), X, np.array([[1, 2], [0, 7], [3, 3]], np.int32))
+case("scatter_add", lambda t, i, v: t.at[i].add(v), X, ROWS, floats(2, 8))
+case("scatter_outside", lambda t, i, v: t.at[i].set(v, mode="drop"), X, np.array([1, 5], np.int32), floats(2, 8))
+case("scatter_set", lambda t, v: t.at[1, 2:5].set(v), X, floats(3))
+case("scatter_max", lambda t, i, v: t.at[i].max(v), X, ROWS, floats(2, 8))
+case("segments", lambda x, i: jax.ops.segment_sum(x, i, 4), floats(6, 2), np.array([0, 3, 0, 1, 1, 3], np.int32))
+case("convolution", lambda x, w: convolved(x, w, (2, 2)), IMAGE, KERNEL)
+case(
+    "convolution_dilated", lambda x, w: convolved(x, w, padding="VALID", rhs_dilation=(2, 2), dimension_numbers=NCHW),
+    floats(2, 3, 9, 9), floats(4, 3, 3, 3),
+)  # fmt: skip
+case("convolution_by_channel", lambda x, w: convolved(x, w, feature_group_count=3), IMAGE, floats(3, 3, 1, 6))
+case("convolution_in_groups", lambda x, w: convolved(x, w, feature_group_count=2), floats(1, 6, 6, 4), floats(3, 3, 2, 6))
+case("convolution_transposed", lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME"), IMAGE, KERNEL)
+case(
+    "convolution_1d", lambda x, w: convolved(x, w, (2,), [(1, 2)], dimension_numbers=("NWC", "WIO", "NWC")),
+    floats(2, 10, 3), floats(3, 3, 5),
+)  # fmt: skip
+case("max_pool", lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), IMAGE)
+case("mean_pool", lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") / 9, IMAGE)
+case("sort", lambda x: (jnp.sort(x, axis=-1), jnp.sort(x, axis=0, descending=True), jnp.argsort(-x, axis=1)), X)
+case("search", lambda x: jnp.searchsorted(jnp.sort(x[0]), x[1]), X)
+case("top_k", lambda x: lax.top_k(x, 3), X)
+case("extremes", lambda x: (jnp.argmax(x, axis=-1), jnp.argmin(x, axis=0), x.max(0), x.min()), X)
+case("statistics", lambda x: jnp.std(x, 0) + jnp.prod(x) + jnp.any(x > 0) + jnp.all(x > -9) + jnp.median(x), X)
+case("own_reducer", lambda x: lax.reduce(x, np.float32(0.5), lambda a, b: a * 0.5 + b, (1,)), X)
+case("running", lambda x: jnp.cumsum(x, axis=1) + lax.cummax(x, axis=1) + lax.cumprod(x, axis=0), X)
+case("rounds", lambda x: lax.fori_loop(0, 5, lambda i, c: c * 2 + i, x), X)
+case("scan", lambda x: lax.scan(lambda c, t: (c + t, c * t), jnp.zeros(8), x), X)
+case("two_ways", lambda x: lax.cond(x[0, 0] > 0, lambda v: v + 1, lambda v: v * 2, x), X)
+case("ways", lambda x: lax.switch(jnp.int32(x[:, 0].sum() * 3), [lambda v: v + 1, lambda v: v * 2, lambda v: v - 3], x), X)
+case("known_way", lambda x: lax.switch(jnp.int32(1), [lambda v: v + 1, lambda v: v * 2], x), X)
+case("margins", lambda x: (jnp.pad(x, ((1, 2), (0, 1)), constant_values=3.0), lax.pad(x, 2.0, ((1, -1, 2), (0, 1, 1)))), X)
+case("windows", lambda x, s: (x[1:3, ::2][::-1], lax.dynamic_slice(x, (s, 0), (2, 8))), X, np.int32(5))
+case("written", lambda x, u, s: lax.dynamic_update_slice(x, u, (s, 3)), X, floats(2, 2), np.int32(0))
+case("moved", lambda x: jnp.roll(x, 2, axis=1) + jnp.flip(x, 0) + jnp.tile(x[:1], (3, 1)) + jnp.repeat(x[:, :4], 2, axis=1), X)
+case(
+    "functions",
+    lambda x: (
+        jax.scipy.special.erf(x) + lax.rsqrt(jnp.abs(x)) + jnp.arctan2(x, x + 1) + jnp.expm1(x) + jnp.log1p(jnp.abs(x))
+        + jnp.cbrt(x) + jnp.sign(x) + jnp.floor(x) + jnp.round(x) + jnp.sinh(x) + jax.nn.sigmoid(x) + jnp.tan(x) + jnp.abs(x) ** 0.3
+    ), X,
+)  # fmt: skip
+case(
+    "activations",
+    lambda x: jax.nn.relu6(x) + jax.nn.elu(x) + jax.nn.softplus(x) + jax.nn.silu(x) + jax.nn.leaky_relu(x) + jax.nn.gelu(x), X,
+)  # fmt: skip
+case(
+    "integers", lambda x: (x // 3, x % 5, lax.rem(x, np.int32(3)), x << 2, x >> 1, x & 6, x | 1, x ^ 3, ~x, jnp.abs(x)),
+    RNG.integers(-20, 20, (4, 5)).astype(np.int32),
+)  # fmt: skip
+case("unsigned", lambda x: (x // 3, x % 5, x >> 1, ~x, x > 7), RNG.integers(0, 200, (4, 5)).astype(np.uint8))
+case("chosen", lambda x: jnp.where(jnp.isnan(x) | (x > 0) & ~(x < 3), x, 0) + jnp.clip(x, 0, 1) + x.astype(jnp.int32) % 3, X)
+case("bits", lambda x: lax.bitcast_convert_type(x, jnp.int32) >> 23, X)
+case("uniform", lambda x: jax.random.uniform(jax.random.PRNGKey(0), (4,)) + x[0, :4], X)
+case("half", lambda x: (x.astype(jnp.float16) @ x.T.astype(jnp.float16)).astype(jnp.float32), X)
+case(
+    "products", lambda a, b, c: (jnp.einsum("bij,bjk->bik", a, b), jnp.einsum("abc,dc->adb", a, c)),
+    floats(2, 3, 4), floats(2, 4, 5), floats(5, 4),
+)  # fmt: skip
+case("softmax", lambda x, w: jax.nn.softmax(jax.nn.gelu(x @ w)), X, floats(8, 4))
+case("gradient", jax.grad(lambda w, x: jnp.sum(jnp.tanh(x @ w) ** 2)), floats(8, 4), X)
+case("gradient_of_convolution", jax.grad(lambda w, x: jnp.sum(jax.nn.relu(convolved(x, w)))), KERNEL, IMAGE)
+case("triangles", lambda x: jnp.tril(x @ x.T) + jnp.triu(x @ x.T, 1) + jnp.eye(3), X)
+case("interpolated", lambda x: jnp.interp(jnp.linspace(0, 1, 10), jnp.linspace(0, 1, 8), x[0]) + jnp.convolve(x[1], jnp.ones(3)), X)
+
+
+def kalman(measured):
+    """Positions and speeds of a filter of two states."""
+    move, seen = jnp.array([[1.0, 1.0], [0.0, 1.0]]), jnp.array([[1.0, 0.0]])
+
+    def step(state, z):
+        mean, spread = state
+        mean, spread = move @ mean, move @ spread @ move.T + 0.01 * jnp.eye(2)
+        gain = (spread @ seen.T)[:, 0] / ((seen @ spread @ seen.T)[0, 0] + 1.0)
+        mean, spread = mean + gain * (z - mean[0]), (jnp.eye(2) - gain[:, None] @ seen) @ spread
+        return (mean, spread), mean
+
+    return lax.scan(step, (jnp.zeros(2), jnp.eye(2)), measured)[1]
+
+
+def attention(x, w):
+    """Causal attention of two heads, queries and keys rotated by their positions."""
+    q, k, v = jnp.split(x @ w, 3, axis=-1)
+    angle = jnp.arange(6.0)[:, None] / 100 ** (jnp.arange(0, 4, 2) / 4)
+
+    def heads(a, turned):
+        a = a.reshape(6, 2, 4).transpose(1, 0, 2)
+        even, odd = a[..., ::2], a[..., 1::2]
+        parts = even * jnp.cos(angle) - odd * jnp.sin(angle), even * jnp.sin(angle) + odd * jnp.cos(angle)
+        return jnp.stack(parts, -1).reshape(a.shape) if turned else a
+
+    scores = jnp.einsum("hqd,hkd->hqk", heads(q, True), heads(k, True)) / 2
+    scores = jnp.where(jnp.tril(jnp.ones((6, 6), bool)), scores, -jnp.inf)
+    return jnp.einsum("hqk,hkd->qhd", jax.nn.softmax(scores), heads(v, False)).reshape(6, 8)
+
+
+def trained(w1, w2, x, y):
+    """One step of gradient descent of a classifier."""
+
+    def loss(w):
+        return -jnp.mean(jnp.sum(jax.nn.log_softmax(jax.nn.relu(x @ w[0]) @ w[1]) * jax.nn.one_hot(y, 4), -1))
+
+    value, (g1, g2) = jax.value_and_grad(loss)((w1, w2))
+    return value, w1 - 0.1 * g1, w2 - 0.1 * g2
+
+
+case("kalman", kalman, floats(12))
+case("attention", attention, floats(6, 8), floats(8, 24))
+case("trained", trained, floats(6, 16), floats(16, 4), floats(8, 6), RNG.integers(0, 4, 8).astype(np.int32))
+
+
+def texts() -> Mapping[str, str]:
+    """Return the text of every case."""
+    return {name: jax.jit(function).lower(*arguments).as_text() for name, (function, arguments) in CASES.items()}
+
+
+def arrays() -> Mapping[str, np.ndarray]:
+    """Return arguments and results, "CASE/arg0" and "CASE/out0"."""
+    found: dict[str, np.ndarray] = {}
+    for name, (function, arguments) in CASES.items():
+        results = jax.tree.leaves(jax.jit(function)(*arguments))
+        for kind, values in (("arg", arguments), ("out", results)):
+            found |= {f"{name}/{kind}{n}": np.asarray(v) for n, v in enumerate(values)}
+    return found
+
+
+def main() -> int:
+    """Write the folder anew."""
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.mlir"):
+        old.unlink()
+    for name, text in texts().items():
+        (FOLDER / f"{name}.mlir").write_text(text)
+    np.savez_compressed(FOLDER / "arrays.npz", **arrays())
+    print(f"{len(CASES)} functions")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""StableHLO as JAX prints it: results are JAX's own, on vm and on a device; what is not read is refused with its line."""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fleet.cli.main import main
+from fleet.engines.base import RunOptions
+from fleet.engines.vm import ENGINE as VM
+from fleet.errors import ModelError
+from fleet.frontend.mlir.stablehlo.control import READ
+from fleet.frontend.source import load
+
+FOLDER = Path(__file__).with_name("stablehlo")
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+NAMES = sorted(p.stem for p in FOLDER.glob("*.mlir"))
+
+
+@cache
+def arrays() -> dict[str, np.ndarray]:
+    with np.load(FOLDER / "arrays.npz") as stored:
+        return dict(stored)
+
+
+def of(name: str, kind: str) -> list[np.ndarray]:
+    return [array for key, array in arrays().items() if key.startswith(f"{name}/{kind}")]
+
+
+def run(path: Path, arguments: list[np.ndarray]) -> list[np.ndarray]:
+    given = {f"arg{n}": a for n, a in enumerate(arguments)}
+    program = load(str(path), {}, given)
+    return list(VM.run(program, {a.name: given[a.name] for a in program.inputs}, RunOptions(keep_tensors=False)).outputs.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_jax_computes(name: str) -> None:
+    found, wanted = run(FOLDER / f"{name}.mlir", of(name, "arg")), of(name, "out")
+    for got, want in zip(found, wanted, strict=True):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        if got.dtype.kind == "f":
+            np.testing.assert_allclose(got, want, rtol=1e-2 if name == "half" else 2e-4, atol=2e-3 if name == "half" else 2e-5)
+        else:
+            np.testing.assert_array_equal(got, want)
+
+
+def test_there_are_as_many_texts_as_results() -> None:
+    assert len(NAMES) >= 50
+    assert {key.partition("/")[0] for key in arrays()} == set(NAMES)
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="the package jax is not installed")
+def test_texts_are_what_jax_prints() -> None:
+    sys.path.insert(0, str(SCRIPTS))
+    import stablehlo_texts
+
+    assert {n: (FOLDER / f"{n}.mlir").read_text() for n in NAMES} == dict(stablehlo_texts.texts())
+
+
+def test_a_device_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = FOLDER / "attention.mlir"
+    assert main(["cosim", str(path), "--engines", "vm,iss,riscv", "--device", "hbm_small", "--report", str(tmp_path / "r")]) == 0
+    assert "verdict: PASS" in capsys.readouterr().out
+
+
+def written(tmp_path: Path, body: str, types: str = "tensor<4xf32>") -> Path:
+    path = tmp_path / "m.mlir"
+    path.write_text(f"func.func public @main(%arg0: {types}) -> tensor<4xf32> {{\n{body}\n}}\n")
+    return path
+
+
+ENDLESS = """  %0 = stablehlo.while(%i = %arg0) : tensor<4xf32>
+  cond {
+    %1 = stablehlo.slice %i [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+    %2 = stablehlo.reshape %1 : (tensor<1xf32>) -> tensor<f32>
+    %3 = stablehlo.compare GT, %2, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %3 : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<4xf32>
+  }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("  %0 = stablehlo.custom_call @lapack(%arg0) : (tensor<4xf32>) -> tensor<4xf32>\n", "a call of lapack"),
+        ("  %0 = stablehlo.einsum2 %arg0 : tensor<4xf32>\n", "stablehlo.einsum2 is not read"),
+        (
+            "  %0 = stablehlo.slice %arg0 [0:3] : (tensor<4xf32>) -> tensor<4xf32>\n",
+            r"stablehlo.slice gives float32\[3\]; its text says tensor<4xf32>",
+        ),
+        ("  %0 = stablehlo.transpose %arg0, dims = [3] : (tensor<4xf32>) -> tensor<4xf32>\n", "transpose of shape"),
+        ("  %0 = stablehlo.add %arg0 : tensor<4xf32>\n", "add of 4xf32"),
+        (ENDLESS, "a loop that data end"),
+    ],
+)
+def test_what_is_not_read_is_named_with_its_line(tmp_path: Path, body: str, message: str) -> None:
+    path = written(tmp_path, f"{body}  return %0 : tensor<4xf32>")
+    with pytest.raises(ModelError, match=f"m.mlir:2: {message}"):
+        run(path, [np.ones(4, np.float32)])
+
+
+def test_a_region_outside_of_the_short_forms(tmp_path: Path) -> None:
+    """A sort of two arrays by the second one, in the generic form."""
+    body = """  %c = stablehlo.constant dense<[3.0, 0xFF800000, 1.0, 2.0]> : tensor<4xf32>
+  %0:2 = "stablehlo.sort"(%arg0, %c) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %k: tensor<f32>, %l: tensor<f32>):
+    %1 = stablehlo.compare GT, %k, %l, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<4xf32>"""
+    (found,) = run(written(tmp_path, body), [np.array([10, 20, 30, 40], np.float32)])
+    assert found.tolist() == [10, 40, 30, 20]
+
+
+def test_the_page_names_what_is_read() -> None:
+    page = (SCRIPTS.parent / "docs/mlir.md").read_text()
+    table = page.partition("<!-- stablehlo -->")[2].partition("<!-- end of stablehlo -->")[0]
+    assert sorted(word.strip("`,.") for word in table.split() if word.startswith("`")) == list(READ)

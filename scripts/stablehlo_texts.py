@@ -109,6 +109,22 @@ case("gradient_of_convolution", jax.grad(lambda w, x: jnp.sum(jax.nn.relu(convol
 case("triangles", lambda x: jnp.tril(x @ x.T) + jnp.triu(x @ x.T, 1) + jnp.eye(3), X)
 case("interpolated", lambda x: jnp.interp(jnp.linspace(0, 1, 10), jnp.linspace(0, 1, 8), x[0]) + jnp.convolve(x[1], jnp.ones(3)), X)
 
+KEYS = RNG.integers(0, 3, (2, 8)).astype(np.int32)
+case("sort_by_two", lambda x: (jnp.lexsort((x[0], x[1])), lax.sort((x[0], x[1], x[0] * 2), num_keys=2)), KEYS)
+case("unique", lambda x: jnp.unique(x, size=4, fill_value=0), KEYS[0])
+case(
+    "gradient_of_pool",
+    jax.grad(lambda x: (lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 2).sum()),
+    floats(1, 5, 6, 2),
+)  # fmt: skip
+case("normal", lambda x: jax.random.normal(jax.random.PRNGKey(1), (5,)) + x, floats(5))
+case("permutation", lambda x: jax.random.permutation(jax.random.PRNGKey(1), x), floats(6))
+case("own_windows", lambda x: lax.cumlogsumexp(x) + lax.associative_scan(jnp.add, x), floats(8))
+case("counted_bits", lax.population_count, np.array([-1, 0, 7, 1 << 20], np.int32))
+case("less_precise", lambda x: lax.reduce_precision(x, 5, 10), X * 100)
+case("hessian", jax.hessian(lambda v: jnp.sum(jnp.sin(v) * v[::-1])), floats(4))
+case("resized", lambda x: jax.image.resize(x, (1, 8, 8, 2), "bilinear"), floats(1, 4, 4, 2))
+
 
 def kalman(measured):
     """Positions and speeds of a filter of two states."""

@@ -1,4 +1,4 @@
-"""Operations of StableHLO with regions and calls: reductions, sorting, loops, branches; and the way in for all of them."""
+"""Operations of StableHLO with regions and calls: reductions, loops, branches; and the way in for all of them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,11 @@ from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS
 from fleet.frontend.mlir.scalars import dtype_of
 from fleet.frontend.mlir.stablehlo import elementwise, movement, products
-from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
+from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only
+from fleet.frontend.mlir.stablehlo.sorting import sort, top_k
+from fleet.frontend.mlir.stablehlo.text import StableOperation, words
 
 Rule = Callable[["StableRegions", StableOperation, Sequence[MlirArray]], list[MlirArray]]
-
-
-class StableRegions:
-    """Reads what lies in regions, and functions that are called, into a build."""
-
-    def __init__(
-        self, build: MlirBuild, block: Callable[[Block, Sequence[MlirArray]], list[MlirArray]],
-        call: Callable[[str, Sequence[MlirArray]], list[MlirArray]],
-    ) -> None:  # fmt: skip
-        """Args:
-        build: collects the program.
-        block: reads a block with these arguments.
-        call: reads a function of the file.
-        """
-        self.b, self.block, self.call = build, block, call
 
 
 def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
@@ -64,10 +51,6 @@ def _stated(op: StableOperation) -> bool:
     return not (isinstance(parent, StableOperation) and parent.name.partition(".")[2] in _BY_ELEMENT)
 
 
-def _only(op: StableOperation) -> Block:
-    return op.regions[0].block
-
-
 # ---- reductions
 
 _COMBINED = {
@@ -80,14 +63,20 @@ _TRUTHS = {"and": ("logical_and", "reduce_all"), "or": ("logical_or", "reduce_an
 def _combining(op: StableOperation, dtype: np.dtype) -> tuple[str, str] | None:
     """Return (operation, reduction) of fleet if the region combines its two arguments by one operation, else None."""
     name = words(op, "applies").partition(".")[2]
-    if not name:
-        block = _only(op)
-        if len(block.args) != 2 or len(block.ops) != 2:
-            return None
-        first = next(iter(block.ops))
-        if not isinstance(first, StableOperation) or set(first.operands) != set(block.args):
-            return None
-        name = first.name.partition(".")[2]
+    return _named_combination(name, dtype) if name else _combining_block(only(op), dtype)
+
+
+def _combining_block(block: Block, dtype: np.dtype) -> tuple[str, str] | None:
+    first = block.first_op
+    if len(block.args) != 2 or len(block.ops) != 2 or not isinstance(first, StableOperation):
+        return None
+    last = block.last_op
+    if set(first.operands) != set(block.args) or last is None or list(last.operands) != list(first.results):
+        return None
+    return _named_combination(first.name.partition(".")[2], dtype)
+
+
+def _named_combination(name: str, dtype: np.dtype) -> tuple[str, str] | None:
     if dtype.kind == "b":
         name = {"maximum": "or", "minimum": "and", "add": "or", "multiply": "and"}.get(name, name)
         return _TRUTHS.get(name)
@@ -129,9 +118,6 @@ def _neutral(kind: str, start: np.ndarray) -> bool:
     return bool(start.item() == {"add": 0, "mul": 1, "logical_or": False, "logical_and": True}[kind])
 
 
-_SAMPLES = (-2.0, -1.0, 0.0, 1.0, 3.0)
-
-
 def _best(
     r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray], starts: Sequence[MlirArray]
 ) -> tuple[str, bool] | None:
@@ -148,7 +134,7 @@ def _best(
         or not np.array_equal(places.known, np.broadcast_to(count, places.shape))
     ):
         return None
-    samples = [*_SAMPLES, math.nan] if values.dtype.kind == "f" else [*_SAMPLES[1:]] if values.dtype.kind == "i" else [0, 1, 3]
+    samples = [*SAMPLES, math.nan] if values.dtype.kind == "f" else [*SAMPLES[1:]] if values.dtype.kind == "i" else [0, 1, 3]
     for kind, better in (("argmax", np.greater), ("argmin", np.less)):
         if not _neutral("maximum" if kind == "argmax" else "minimum", np.asarray(starts[0].known)):
             continue
@@ -162,7 +148,7 @@ def _as_best(
 ) -> bool:
     b, dtypes = r.b, [a.dtype for a in arrays]
     given = [b.known(n, dtypes[k % 2]) for k, n in enumerate((x, i, y, j))]
-    found = [a.known for a in r.block(_only(op), given)]
+    found = [a.known for a in r.block(only(op), given)]
     if any(k is None for k in found):
         return False
     undefined = [math.isnan(n) for n in (x, y)]
@@ -190,7 +176,7 @@ def _one_by_one(
     carried = [b.broadcast(b.reshape(s, ()), shape) for s in starts]
     for n in range(rounds):
         row = [b.reshape(b.window(c, [n] + [0] * len(shape), [1, *shape], [1] * c.rank), shape) for c in columns]
-        carried = [b.broadcast(a, shape) for a in r.block(_only(op), [*carried, *row])]
+        carried = [b.broadcast(a, shape) for a in r.block(only(op), [*carried, *row])]
         b.begin(op)
     return carried
 
@@ -198,72 +184,55 @@ def _one_by_one(
 def _reduce_window(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
     if len(operands) != 2:
         r.b.refuse("windows of several arrays")
-    kinds = _combining(op, operands[0].dtype)
-    if kinds is None:
-        r.b.refuse("windows that are combined by a function of their own", "add, multiply, maximum and minimum are read")
+    x, start = operands
+    kinds = _combining(op, x.dtype)
+    if kinds is not None:
+        return [products.reduced_windows(r.b, op, x, start, kinds[0])]
+    met = products.windows_of(r.b, op, x, start)
+    if len(met) > MAX_ROUNDS:
+        r.b.refuse(
+            f"windows of {len(met):,} elements that a function of their own combines", f"at most {MAX_ROUNDS:,} are followed"
+        )
+    shape = met[0].shape
+    carried = r.b.broadcast(r.b.reshape(start, ()), shape)
+    for window in met:
+        (carried,) = r.block(only(op), [carried, window])
+        r.b.begin(op)
+    return [r.b.broadcast(carried, shape)]
+
+
+def _select_and_scatter(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
+    """Add each source to the element of its window that is selected, the first of the greatest or least: a pool's gradient."""
+    b, (x, source, start) = r.b, operands
+    select, scatter = (region.block for region in op.regions)
+    kinds = _combining_block(scatter, x.dtype)
+    best = next((k for k in ("greater", "less") if _selects(r, select, x, k)), None)
+    if best is None or kinds is None or kinds[0] != "add":
+        b.refuse("a selection of its own", "of each window the greatest or least element is read, to which sources are added")
         raise AssertionError
-    return [products.reduced_windows(r.b, op, operands[0], operands[1], kinds[0])]
+    worst = b.known(-math.inf if best == "greater" else math.inf, x.dtype)
+    met = products.windows_of(b, op, x, worst)
+    chosen, at = met[0], b.known(np.zeros(met[0].shape, np.int64))
+    for n, window in enumerate(met[1:], 1):
+        better = b.emit(best, window, chosen)
+        chosen = b.emit("where", better, window, chosen)
+        at = b.emit("where", better, b.known(np.full(window.shape, n, np.int64)), at)
+    parts = [
+        b.emit("where", b.emit("equal", at, b.known(n, np.int64)), source, b.known(np.zeros(source.shape, x.dtype)))
+        for n in range(len(met))
+    ]
+    found = products.put_back(b, op, parts, x.shape)
+    return [b.emit("add", found, b.broadcast(b.reshape(start, ()), x.shape))]
 
 
-# ---- sorting
-
-
-def _descends(r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray]) -> tuple[int, bool] | None:
-    """Return (the operand that is compared, whether the largest comes first), found by trying numbers; None if neither."""
-    b, block = r.b, _only(op)
-    for key, array in enumerate(arrays):
-        samples = list(_SAMPLES) if array.dtype.kind == "f" else [-1, 0, 2] if array.dtype.kind == "i" else [0, 1]
-        for down in (False, True):
-            if all(_before(r, block, arrays, key, x, y) is (x > y if down else x < y) for x in samples for y in samples):
-                return key, down
-    b.refuse("a sort by a comparison of its own", "one array is compared, ascending or descending")
-    return None
-
-
-def _before(r: StableRegions, block: Block, arrays: Sequence[MlirArray], key: int, x: float, y: float) -> bool | None:
-    """What the comparison says of two elements of array `key`; those of the others are equal."""
-    given = [r.b.known((x, y)[side] if n == key else 0, a.dtype) for n, a in enumerate(arrays) for side in range(2)]
-    (found,) = r.block(block, given)
-    return None if found.known is None else bool(found.known.item())
-
-
-def _sort(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    b = r.b
-    found = _descends(r, op, operands)
-    assert found is not None
-    axis = (numbers(op, "dimension") or [-1])[0] % operands[0].rank
-    order = _order(b, operands[found[0]], axis, down=found[1])
-    return [_along(b, a, order, axis) for a in operands]
-
-
-def _order(b: MlirBuild, x: MlirArray, axis: int, *, down: bool) -> MlirArray:
-    """Positions that sort; of equal elements the first one comes first, either way."""
-    if not down:
-        return b.emit("argsort", x, axis=axis)
-    if x.dtype.kind == "f":
-        return b.emit("argsort", b.emit("neg", x), axis=axis)
-    turned = b.known(-1 if x.dtype.kind == "i" else np.iinfo(x.dtype).max, x.dtype) if x.dtype.kind != "b" else None
-    return b.emit("argsort", b.emit("logical_not", x) if turned is None else b.emit("bitwise_xor", x, turned), axis=axis)
-
-
-def _along(b: MlirBuild, x: MlirArray, order: MlirArray, axis: int) -> MlirArray:
-    """`np.take_along_axis`."""
-    strides = [math.prod(x.shape[n + 1 :]) for n in range(x.rank)]
-    rest = sum(
-        (np.arange(s, dtype=np.int64) * strides[n]).reshape([-1 if k == n else 1 for k in range(x.rank)])
-        for n, s in enumerate(x.shape)
-        if n != axis
-    ) + np.zeros(order.shape, np.int64)
-    flat = b.emit("add", b.emit("mul", order, b.known(strides[axis], np.int64)), b.known(rest))
-    return b.emit("gather", b.reshape(x, (math.prod(x.shape),)), flat, axis=0)
-
-
-def _top_k(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    b, (x,) = r.b, operands
-    axis, (count,) = x.rank - 1, movement.wanted(b, op, "k")
-    shape = (*x.shape[:-1], count)
-    order = b.window(_order(b, x, axis, down=True), [0] * x.rank, shape, [1] * x.rank)
-    return [_along(b, x, order, axis), b.cast(order, dtype_of(b, op.results[1].type))]
+def _selects(r: StableRegions, block: Block, x: MlirArray, better: str) -> bool:
+    """Return whether a region says that its first argument is as good or better."""
+    for one in SAMPLES:
+        for other in SAMPLES:
+            (found,) = r.block(block, [r.b.known(one, x.dtype), r.b.known(other, x.dtype)])
+            if found.known is None or bool(found.known.item()) != (one >= other if better == "greater" else one <= other):
+                return False
+    return x.dtype.kind == "f"
 
 
 # ---- loops and branches
@@ -318,7 +287,7 @@ def _scatter(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray
     if len(operands) != 3:
         b.refuse("a scatter into several arrays")
     x, indices, updates = operands
-    block = _only(op)
+    block = only(op)
     last = block.last_op
     if last is not None and list(last.operands) == [block.args[1]]:
         return [movement.scattered(b, op, x, indices, updates, "none")]
@@ -349,10 +318,10 @@ _BY_ELEMENT = ("reduce", "reduce_window", "scatter", "sort", "map", "select_and_
 """Operations whose regions say what is done to one element."""
 _PLAIN = {**elementwise.RULES, **movement.RULES, **products.RULES}
 _RULES: Mapping[str, Rule] = {
-    "reduce": _reduce, "reduce_window": _reduce_window, "sort": _sort, "top_k": _top_k, "while": _while, "case": _case, "if": _if,
-    "scatter": _scatter, "composite": _composite, "custom_call": _custom,
+    "reduce": _reduce, "reduce_window": _reduce_window, "sort": sort, "select_and_scatter": _select_and_scatter, "top_k": top_k,
+    "while": _while, "case": _case, "if": _if, "scatter": _scatter, "composite": _composite, "custom_call": _custom,
     "optimization_barrier": lambda _r, _op, operands: list(operands),
-    "map": lambda r, op, operands: r.block(_only(op), operands),
+    "map": lambda r, op, operands: r.block(only(op), operands),
 }  # fmt: skip
 READ = tuple(sorted({*_PLAIN, *_RULES}))
 """Operations that are read, without their dialect."""

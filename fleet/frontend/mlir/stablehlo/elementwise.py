@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -97,6 +97,46 @@ def _away(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
     return b.emit("numpy", size, x, call="copysign(x0, x1)")
 
 
+def _erf_inv(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
+    """The polynomials of M. Giles, "Approximating the erfinv function" (2010), as XLA computes it in single precision."""
+    w = b.emit("neg", b.emit("log1p", b.emit("neg", b.emit("mul", x, x))))
+
+    def polynomial(at: MlirArray, factors: Sequence[float]) -> MlirArray:
+        found = b.broadcast(b.known(factors[0], x.dtype), x.shape)
+        for factor in factors[1:]:
+            found = b.emit("add", b.emit("mul", found, at), b.known(factor, x.dtype))
+        return found
+
+    inner = polynomial(b.emit("sub", w, b.known(2.5, x.dtype)), _INNER)
+    tail = polynomial(b.emit("sub", b.emit("sqrt", w), b.known(3, x.dtype)), _TAIL)
+    near = b.emit("mul", b.emit("where", b.emit("less", w, b.known(5, x.dtype)), inner, tail), x)
+    ends = b.emit("mul", x, b.known(np.inf, x.dtype))
+    return b.emit("where", b.emit("equal", b.emit("abs", x), b.known(1, x.dtype)), ends, near)
+
+
+_INNER = (
+    2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727,
+    1.50140941,
+)  # fmt: skip
+_TAIL = (
+    -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406,
+    2.83297682,
+)  # fmt: skip
+
+
+def _bit_count(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
+    bits = np.dtype(f"u{x.dtype.itemsize}")
+    return b.cast(b.emit("numpy", b.cast(x, bits), call="bitwise_count(x0)"), x.dtype)
+
+
+def _less_precise(b: MlirBuild, op: StableOperation, x: MlirArray) -> MlirArray:
+    kept = {"e5m10": np.float16, "e8m23": np.float32, "e11m52": np.float64}.get(words(op, "format"))
+    if kept is None:
+        b.refuse(f"a precision of {words(op, 'format') or 'its own'}", "e5m10, e8m23 and e11m52 are read")
+        raise AssertionError
+    return b.cast(b.cast(x, kept), x.dtype) if np.dtype(kept).itemsize < x.dtype.itemsize else x
+
+
 RULES: Mapping[str, Rule] = {
     "add": _same("add", "logical_or"), "subtract": _same("sub"), "multiply": _same("mul", "logical_and"), "divide": _divide,
     "remainder": _remainder, "power": _same("pow"), "maximum": _same("maximum", "logical_or"),
@@ -113,5 +153,6 @@ RULES: Mapping[str, Rule] = {
     "erf": _same("erf"), "square": _square, "sinh": _same("sinh"), "cosh": _same("cosh"), "asin": scalars.calls("arcsin"),
     "acos": scalars.calls("arccos"), "atan": scalars.calls("arctan"), "asinh": scalars.calls("arcsinh"),
     "acosh": scalars.calls("arccosh"), "atanh": scalars.calls("arctanh"), "is_inf": scalars.calls("isinf"),
+    "erf_inv": _erf_inv, "popcnt": _bit_count, "reduce_precision": _less_precise,
 }  # fmt: skip
 """Operation without its dialect -> what computes it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -107,12 +108,33 @@ def reduced_windows(b: MlirBuild, op: StableOperation, x: MlirArray, start: Mlir
     neutral = start.known is not None and not start.known.any()
     if kind == "add" and neutral and axes == running and len(axes) == 1 and stride == dilation == ones:
         return b.cast(b.emit("cumsum", x, axis=axes[0]), x.dtype)
-    start = b.reshape(start, ())
-    x = spaced(b, x, start, [n - 1 for n in numbers(op, "base_dilations") or ones])
-    first, *rest = windows(b, edged(b, x, start, low, high), kernel, stride, dilation)
+    first, *rest = windows_of(b, op, x, start)
     for window in rest:
         first = b.emit(kind, first, window)
     return b.reshape(first, shape_of_result(b, op))
+
+
+def windows_of(b: MlirBuild, op: StableOperation, x: MlirArray, start: MlirArray) -> list[MlirArray]:
+    """Return the elements that each place of the window meets; margins hold the start value."""
+    kernel, ones, start = wanted(b, op, "window_dimensions"), [1] * x.rank, b.reshape(start, ())
+    stride, dilation, base = (numbers(op, n) or ones for n in ("window_strides", "window_dilations", "base_dilations"))
+    margins = numbers(op, "padding") or [0] * 2 * x.rank
+    x = spaced(b, x, start, [n - 1 for n in base])
+    return windows(b, edged(b, x, start, margins[::2], margins[1::2]), kernel, stride, dilation)
+
+
+def put_back(b: MlirBuild, op: StableOperation, parts: Sequence[MlirArray], shape: Sequence[int]) -> MlirArray:
+    """Sum windows at the places that `windows_of` took them from, without the margins."""
+    kernel, ones = wanted(b, op, "window_dimensions"), [1] * len(shape)
+    stride, margins = numbers(op, "window_strides") or ones, numbers(op, "padding") or [0] * 2 * len(shape)
+    zero, total = b.known(0, parts[0].dtype), None
+    for place, part in zip(itertools.product(*(range(k) for k in kernel)), parts, strict=True):
+        wide = spaced(b, part, zero, [s - 1 for s in stride])
+        low = [p - m for p, m in zip(place, margins[::2], strict=True)]
+        moved = edged(b, wide, zero, low, [n - lo - s for n, lo, s in zip(shape, low, wide.shape, strict=True)])
+        total = moved if total is None else b.emit("add", total, moved)
+    assert total is not None
+    return total
 
 
 RULES: Mapping[str, Rule] = {"dot_general": _dot, "dot": _dot, "convolution": _convolution}

@@ -96,6 +96,8 @@ def _settings(parser: Parser) -> dict[str, Attribute]:
         parser.parse_punctuation("=")
         if word in ("precision", "algorithm"):
             _skipped(parser)
+        elif word in ("format", "type", "distribution"):
+            found[word] = StringAttr(parser.parse_identifier())
         elif word in ("batching_dims", "contracting_dims"):
             kind = word.removesuffix("_dims")
             found[f"lhs_{kind}"] = parser.parse_attribute()

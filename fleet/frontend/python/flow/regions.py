@@ -44,7 +44,7 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
     builder = builder_of(ev)
     inside_, streams, repeats = ev.inside, ev.streams, ev.repeats
     ev.inside, ev.streams, ev.repeats = inside_ + 1, set[RandomStream](), 1
-    random, drawing, ev.drawing = ev.random, ev.drawing, None
+    random, tables, drawing, ev.drawing = ev.random, ev.tables, ev.drawing, None
     before = FlowState.of(ev)
     before.freeze(lambda: ev.fail("F511", node, "an iterator from outside moves on in a part that only the run enters or repeats"))
     count = builder.count
@@ -67,7 +67,7 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
         ev.random = random
         raise
     finally:
-        ev.inside, ev.streams, ev.repeats, ev.drawing = inside_, streams, repeats, drawing
+        ev.inside, ev.streams, ev.repeats, ev.tables, ev.drawing = inside_, streams, repeats, tables, drawing
 
 
 def added(ev: Evaluator, node: ast.AST, op: FleetOp, count: int) -> list[SSAValue]:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_source import program_of, run_python, run_vm
+from helpers_source import rolled, run_python, run_vm
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays import builder
-from fleet.ir.dialect import WhileOp, all_operations
 
 STATEMENTS = (
     "h = np.tanh(h * w + x[t])", "h = h * w + x[t]", "c = c * 0.5 + h.sum()", "h *= w", "h = h.copy()", "k = k + 1",
@@ -58,11 +57,6 @@ def forward(x, w):
             r = r * 1.25 + v[0].sum() + v[1]
     return np.asarray(r), h, g, q, np.asarray(k), np.asarray(n), np.asarray(s), np.asarray(c)
 """
-
-
-def rolled(folder: Path, text: str, **inputs: np.ndarray) -> int:
-    """Number of loops of the run."""
-    return sum(isinstance(op, WhileOp) for op in all_operations(program_of(folder, text, **inputs).function.body.block))
 
 
 @pytest.fixture(autouse=True)
@@ -146,28 +140,20 @@ def test_loops_stay_loops_where_rounds_have_their_own_elements(tmp_path: Path, t
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_one_array_in_two_lists_of_a_loop_is_one_array(tmp_path: Path) -> None:
-    """What changes it behind the loop is refused, or seen in both."""
-    text = """import numpy as np
+@pytest.mark.parametrize(
+    "body",
+    [
+        "h = np.tanh(h + x[t]); a.append(h); b.append(h)\n    a[3][0] = 5",  # one array in two lists
+        "g = a[-1]; h = np.tanh(h + x[t]); a.append(h)\n    g[0] = 5",  # an array of the list that a variable names
+    ],
+)
+def test_a_change_that_two_places_show_is_refused_behind_the_loop(tmp_path: Path, body: str) -> None:
+    text = f"""import numpy as np
 def forward(x: 'float64[20, 4]'):
-    h, a, b = np.zeros(4), [], []
+    h, g, a, b = np.zeros(4), np.zeros(4), [np.ones(4)], [np.ones(4)]
     for t in range(20):
-        h = np.tanh(h + x[t]); a.append(h); b.append(h)
-    a[3][0] = 5
-    return np.stack(b)
-"""
-    with pytest.raises(SourceError, match="F504"):
-        run_vm(tmp_path, text, x=np.ones((20, 4)))
-
-
-def test_an_element_that_a_variable_names_is_its_array(tmp_path: Path) -> None:
-    text = """import numpy as np
-def forward(x: 'float64[20, 4]'):
-    h, g, a = np.zeros(4), np.zeros(4), [np.ones(4)]
-    for t in range(20):
-        g = a[-1]; h = np.tanh(h + x[t]); a.append(h)
-    g[0] = 5
-    return np.stack(a)
+        {body}
+    return np.stack(a), np.stack(b)
 """
     with pytest.raises(SourceError, match="F504"):
         run_vm(tmp_path, text, x=np.ones((20, 4)))

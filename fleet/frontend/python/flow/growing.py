@@ -28,8 +28,10 @@ _MAX_ITEMS = 64
 _MAX_TAIL = 16
 """Elements from before a round that it may read, counted from the end."""
 
-_Values = Callable[[Value], list[SSAValue]]
-_Fresh = Callable[[Value, Iterator[SSAValue]], Value]
+PartsOf = Callable[[Value], list[SSAValue]]
+"""The parts of a value."""
+MadeOf = Callable[[Value, Iterator[SSAValue]], Value]
+"""A value like another, made of parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +138,7 @@ class GrowingLists:
     """
 
     def __init__(
-        self, ev: Evaluator, node: ast.AST, growths: Sequence[Growth], first: int, count: int, values: _Values, fresh: _Fresh
+        self, ev: Evaluator, node: ast.AST, growths: Sequence[Growth], first: int, count: int, values: PartsOf, fresh: MadeOf
     ) -> None:
         self.ev, self.node, self.growths, self.first, self.count = ev, node, growths, first, count
         self._values, self._fresh = values, fresh

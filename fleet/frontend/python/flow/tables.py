@@ -22,7 +22,7 @@ from fleet.frontend.arrays.parts import late_element
 from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.arrays.truths import kind_of_number
 from fleet.frontend.python.flow.carried import Carried, alike, carriable, containers
-from fleet.frontend.python.flow.growing import Left, leaves, row_of, types_of
+from fleet.frontend.python.flow.growing import Left, MadeOf, PartsOf, leaves, row_of, types_of
 from fleet.frontend.python.flow.state import FlowState, bases_of, tensors_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import RoundKey, TableDict, TableItems, TableList
@@ -35,9 +35,6 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 _MAX_ROWS = 1 << 16
 """Rows of an array that has the elements of a list or dict."""
 _DEPTH = 8
-
-_Values = Callable[[Value], list[SSAValue]]
-_Fresh = Callable[[Value, Iterator[SSAValue]], Value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +107,7 @@ class LoopTables:
 
     def __init__(
         self, ev: Evaluator, node: ast.AST, plan: Sequence[RoundTable], before: FlowState, first: int | None, count: int | None,
-        values: _Values, fresh: _Fresh,
+        values: PartsOf, fresh: MadeOf,
     ) -> None:  # fmt: skip
         self.ev, self.node, self.plan, self._before = ev, node, plan, before
         self._rounds = None if first is None or not count else range(first, first + count)

@@ -72,6 +72,8 @@ case("own_reducer", lambda x: lax.reduce(x, np.float32(0.5), lambda a, b: a * 0.
 case("running", lambda x: jnp.cumsum(x, axis=1) + lax.cummax(x, axis=1) + lax.cumprod(x, axis=0), X)
 case("rounds", lambda x: lax.fori_loop(0, 5, lambda i, c: c * 2 + i, x), X)
 case("scan", lambda x: lax.scan(lambda c, t: (c + t, c * t), jnp.zeros(8), x), X)
+case("until", lambda x: lax.while_loop(lambda s: s[0].sum() > 1e-3, lambda s: (s[0] * 0.5, s[1] + 1), (jnp.abs(x), 0)), X)
+case("many_rounds", lambda x: lax.fori_loop(0, 1000, lambda i, c: jnp.where(i % 3 == 0, c * 0.99 + 0.01, c), x), X)
 case("two_ways", lambda x: lax.cond(x[0, 0] > 0, lambda v: v + 1, lambda v: v * 2, x), X)
 case("ways", lambda x: lax.switch(jnp.int32(x[:, 0].sum() * 3), [lambda v: v + 1, lambda v: v * 2, lambda v: v - 3], x), X)
 case("known_way", lambda x: lax.switch(jnp.int32(1), [lambda v: v + 1, lambda v: v * 2], x), X)

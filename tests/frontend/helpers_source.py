@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.frontend.source import load
+from fleet.ir.dialect import WhileOp, all_operations
 from fleet.ir.program import Program
 from fleet.targets.bytecode import VM, ByteCodeConverter
 
@@ -15,6 +16,11 @@ def program_of(folder: Path, text: str, function: str | None = "forward", weight
     path = folder / "model.py"
     path.write_text(text, encoding="utf-8")
     return load(f"{path}:{function}" if function else str(path), weights or {}, inputs)
+
+
+def rolled(folder: Path, text: str, **inputs: np.ndarray) -> int:
+    """Number of loops of the run."""
+    return sum(isinstance(op, WhileOp) for op in all_operations(program_of(folder, text, **inputs).function.body.block))
 
 
 def run_vm(folder: Path, text: str, function: str | None = "forward", weights=None, **inputs: np.ndarray) -> dict[str, np.ndarray]:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_source import program_of, run_python, run_vm
+from helpers_source import program_of, rolled, run_python, run_vm
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays import builder
-from fleet.ir.dialect import WhileOp, all_operations
 
 STATEMENTS = (
     "h = np.tanh(h * w + x[i])", "h = h * w + x[i]", "c = c * 0.5 + h.sum()", "h *= w", "h += x[i]", "k = k + 1", "s = float(h[0])",
@@ -50,11 +49,6 @@ def forward(x, w):
         t = t * 1.25 + a.sum() + b
     return np.asarray(t), h, g, prev, r, q, np.asarray(k), np.asarray(len(out) + len(log))
 """
-
-
-def rolled(folder: Path, text: str, **inputs: np.ndarray) -> int:
-    """Number of loops of the run."""
-    return sum(isinstance(op, WhileOp) for op in all_operations(program_of(folder, text, **inputs).function.body.block))
 
 
 @pytest.fixture(autouse=True)

@@ -16,6 +16,7 @@ from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError
 from fleet.frontend.mlir.stablehlo.control import READ
 from fleet.frontend.source import load
+from fleet.ir.dialect import kind_of
 
 FOLDER = Path(__file__).with_name("stablehlo")
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -74,18 +75,6 @@ def written(tmp_path: Path, body: str, types: str = "tensor<4xf32>") -> Path:
     return path
 
 
-ENDLESS = """  %0 = stablehlo.while(%i = %arg0) : tensor<4xf32>
-  cond {
-    %1 = stablehlo.slice %i [0:1] : (tensor<4xf32>) -> tensor<1xf32>
-    %2 = stablehlo.reshape %1 : (tensor<1xf32>) -> tensor<f32>
-    %3 = stablehlo.compare GT, %2, %2 : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %3 : tensor<i1>
-  } do {
-    stablehlo.return %i : tensor<4xf32>
-  }
-"""
-
-
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -97,13 +86,20 @@ ENDLESS = """  %0 = stablehlo.while(%i = %arg0) : tensor<4xf32>
         ),
         ("  %0 = stablehlo.transpose %arg0, dims = [3] : (tensor<4xf32>) -> tensor<4xf32>\n", "transpose of shape"),
         ("  %0 = stablehlo.add %arg0 : tensor<4xf32>\n", "add of 4xf32"),
-        (ENDLESS, "a loop that data end"),
     ],
 )
 def test_what_is_not_read_is_named_with_its_line(tmp_path: Path, body: str, message: str) -> None:
     path = written(tmp_path, f"{body}  return %0 : tensor<4xf32>")
     with pytest.raises(ModelError, match=f"m.mlir:2: {message}"):
         run(path, [np.ones(4, np.float32)])
+
+
+def test_loops_that_data_end_and_long_ones_are_loops_of_the_run() -> None:
+    for name, most in (("until", 30), ("many_rounds", 40), ("kalman", 2000)):
+        given = {f"arg{n}": a for n, a in enumerate(of(name, "arg"))}
+        kinds = [kind_of(op) for op in load(str(FOLDER / f"{name}.mlir"), {}, given).operations()]
+        assert ("while" in kinds) is (name != "kalman")
+        assert len(kinds) < most, name
 
 
 def test_a_region_outside_of_the_short_forms(tmp_path: Path) -> None:

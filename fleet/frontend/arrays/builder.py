@@ -73,6 +73,15 @@ class Builder:
             for undo in reversed(self._undone.pop()):
                 undo()
 
+    @contextmanager
+    def beside(self, block: Block) -> Generator[None]:
+        """Appends to a block around this body, in front of the operation that the body will be part of."""
+        inner, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = inner
+
     def discard(self, block: Block, count: int) -> None:
         """Remove the operations of a body that is not needed; count: operations before it."""
         for op in reversed(list(block.ops)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import numpy as np
@@ -14,11 +15,11 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from fleet.core.unique import Taken
 from fleet.frontend.mlir.text import MlirText
-from fleet.ir.arguments import append_argument
+from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dead import drop_dead
-from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, kind_of
+from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, RegionOp, YieldOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
@@ -66,18 +67,19 @@ class MlirBuild:
 
     def __init__(self, text: MlirText) -> None:
         self.text = text
-        self.block = Block()
+        self.block = self._root = Block()
         self.arguments: list[Argument] = []
         self.weights: dict[str, np.ndarray] = {}
         self.at: Operation = text.module
         self._taken, self._named = Taken(), Taken()
         self._constants: dict[tuple[str, Attribute], SSAValue] = {}
-        self._kept: dict[int, MlirArray] = {}
+        self._made: set[str] = set()
+        """Names of the arrays that stand in the text."""
         self._count = 0
 
     def argument(self, argument: Argument) -> MlirArray:
         """Append an argument of the program."""
-        value = append_argument(self.block, tensor_type(argument.shape, argument.dtype))
+        value = append_argument(self._root, tensor_type(argument.shape, argument.dtype))
         self.arguments.append(argument)
         self._named.add(argument.name)
         _hint(value, argument.name)
@@ -94,6 +96,42 @@ class MlirBuild:
     def begin(self, op: Operation) -> None:
         """What is emitted from now on belongs to this operation."""
         self.at = op
+
+    # ---- bodies
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Append to a block within the context."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
+
+    def splice(self, block: Block) -> None:
+        """Append the operations of a block that is part of nothing."""
+        for op in list(block.ops):
+            op.detach()
+            self.block.add_op(op)
+
+    def drop(self, block: Block) -> None:
+        """Take back what was appended to a block that is part of nothing."""
+        for op in reversed(list(block.ops)):
+            op.detach()
+            op.erase()
+
+    def end_body(self, block: Block, values: Sequence[MlirArray]) -> list[Attribute]:
+        """End a body with these values, without what it does not need. Returns their types."""
+        given = [self.value(a) for a in values]
+        block.add_op(YieldOp(given))
+        drop_dead(block)
+        return [v.type for v in given]
+
+    def parts(self, op: RegionOp) -> list[MlirArray]:
+        """Append an operation with bodies; return the parts of its result."""
+        result = self._append(op)
+        elements = [make("element", [result], index=i) for i in range(len(op.result.type.types.data))]
+        return [MlirArray(None, self._append(e)) for e in elements]
 
     # ---- operations
 
@@ -134,7 +172,8 @@ class MlirBuild:
         if uniform and _finite(flat):
             return self._constant(flat[0].item(), tensor_type(array.shape, array.dtype))
         name = self._named.unique("constant")
-        value = append_argument(self.block, tensor_type(array.shape, array.dtype))
+        self._made.add(name)
+        value = append_argument(self._root, tensor_type(array.shape, array.dtype))
         self.arguments.append(Argument(name, array.shape, array.dtype, "weight"))
         self.weights[name] = np.asarray(array, order="C")
         _hint(value, name)
@@ -143,7 +182,9 @@ class MlirBuild:
     def _constant(self, number: bool | int | float, type_: Attribute) -> SSAValue:
         key = (repr(number), type_)
         if key not in self._constants:
-            self._constants[key] = self._append(constant(number, type_))
+            # In front of all bodies, which make it again: it may be used behind the one that asks first.
+            with self.inside(self._root):
+                self._constants[key] = self._append(constant(number, type_))
         return self._constants[key]
 
     def _append(self, op: FleetOp) -> SSAValue:
@@ -195,10 +236,19 @@ class MlirBuild:
                 owner.describe(id=self._taken.unique(wanted), var=wanted, at=getattr(owner.properties.get("at"), "data", None))
         self.block.add_op(ReturnOp(*values))
         drop_dead(self.block)
+        self._drop_unused_weights()
         types = ([v.type for v in self.block.args], [v.type for v in values])
         module = ModuleOp([FuncOp(name, types, Region(self.block))])
         program = Program(module, tuple(self.arguments), self.weights, tuple(outputs), "", self.text.name, symbols)
         return check_results(canonicalise(program, copy=False))
+
+    def _drop_unused_weights(self) -> None:
+        """Without arrays of the text that only a body had that was taken back."""
+        made = [a.name in self._made for a in self.arguments]
+        gone = [i for i, value in enumerate(self.block.args) if made[i] and not value.uses]
+        for i in reversed(gone):
+            del self.weights[self.arguments.pop(i).name]
+        erase_arguments(self.block, [self.block.args[i] for i in gone])
 
 
 def _finite(array: np.ndarray) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import func, linalg, scf, tensor
 from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from fleet.errors import ModelError
@@ -23,10 +23,13 @@ from fleet.frontend.mlir.stablehlo.text import StableOperation
 from fleet.frontend.mlir.tensors import RULES, number, pad_parts
 from fleet.frontend.mlir.text import MlirText
 from fleet.frontend.mlir.tosa_text import TosaOperation
+from fleet.ir.arguments import isolate
+from fleet.ir.dialect import IfOp, WhileOp
 from fleet.symbols.dims import Declared
 
 MAX_DEPTH = 64
 """Functions that call functions, and regions in regions."""
+_ENDS = (func.ReturnOp, scf.YieldOp, scf.ConditionOp, linalg.ops.YieldOp, tensor.YieldOp)
 
 
 def function_of(text: MlirText, name: str | None) -> func.FuncOp:
@@ -86,10 +89,7 @@ class MlirReader:
         try:
             for op in block.ops:
                 self.b.begin(op)
-                if (
-                    isinstance(op, func.ReturnOp | scf.YieldOp | linalg.ops.YieldOp | tensor.YieldOp)
-                    or op.name == "stablehlo.return"
-                ):
+                if isinstance(op, _ENDS) or op.name == "stablehlo.return":
                     return [values[v] for v in op.operands]
                 values.update(zip(op.results, self._read(op, values), strict=True))
         finally:
@@ -103,7 +103,7 @@ class MlirReader:
         if name in RULES:
             return [RULES[name](b, op, *operands)]
         if isinstance(op, StableOperation):
-            regions = StableRegions(b, lambda block, arrays: self.block(block, arrays, values), self._named)
+            regions = StableRegions(b, lambda block, arrays: self.block(block, arrays, values), self._named, self._rolled)
             return stable(regions, op, operands)
         if isinstance(op, TosaOperation):
             return [tosa.compute(b, op, operands)]
@@ -125,6 +125,8 @@ class MlirReader:
             return self._for(op, operands, values)
         if isinstance(op, scf.IfOp):
             return self._if(op, operands[0], values)
+        if isinstance(op, scf.WhileOp):
+            return self._while(op, operands, values)
         b.refuse(f"{name} is not read", "lower or raise it to linalg on tensors: `fleet help mlir` lists what is read")
         raise AssertionError
 
@@ -134,17 +136,83 @@ class MlirReader:
         if step < 1:
             b.refuse(f"a loop with step {step}")
         rounds = range(low, high, step)
-        if len(rounds) > MAX_ROUNDS:
-            b.refuse(f"a loop of {len(rounds):,} rounds", f"at most {MAX_ROUNDS:,} are followed one by one")
         dtype = scalars.dtype_of(b, op.lb.type)
         carried = list(operands[3:])
+        if len(rounds) > MAX_ROUNDS:
+            return self._counted(op, rounds, [b.known(low, dtype), *carried], values)
         for at in rounds:
             carried = self.block(op.body.block, [b.known(at, dtype), *carried], values)
             b.begin(op)
         return carried
 
+    def _counted(
+        self, op: scf.ForOp, rounds: range, state: Sequence[MlirArray], values: Mapping[SSAValue, MlirArray]
+    ) -> list[MlirArray]:
+        """Make a loop of the run of too many rounds to follow. state: place of the first round, and what is carried."""
+        b = self.b
+
+        def test(now: Sequence[MlirArray]) -> MlirArray:
+            return b.emit("less", now[0], b.known(rounds.stop, now[0].dtype))
+
+        def body(now: Sequence[MlirArray]) -> list[MlirArray]:
+            following = self.block(op.body.block, now, values)
+            return [b.emit("add", now[0], b.known(rounds.step, now[0].dtype)), *following]
+
+        return self._rolled(op, state, test, body)[1:]
+
+    def _while(self, op: scf.WhileOp, state: Sequence[MlirArray], values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        """Make a loop of the run; follow the rounds where that needs what only a known round says."""
+        first, second = op.before_region.block, op.after_region.block
+
+        def tested(now: Sequence[MlirArray]) -> tuple[MlirArray, list[MlirArray]]:
+            condition, *given = self.block(first, now, values)
+            return condition, given
+
+        try:
+            state = self._rolled(op, state, lambda now: tested(now)[0], lambda now: self.block(second, tested(now)[1], values))
+            return tested(state)[1]
+        except ModelError as error:
+            for _ in range(MAX_ROUNDS):
+                condition, given = tested(state)
+                if condition.known is None:
+                    raise error from None
+                if not condition.known.item():
+                    return given
+                state = self.block(second, given, values)
+            self.b.begin(op)
+            self.b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds, which must be followed one by one: {error.what}", error.hint)
+            raise
+
+    def _rolled(
+        self,
+        op: Operation,
+        state: Sequence[MlirArray],
+        test: Callable[[Sequence[MlirArray]], MlirArray],
+        body: Callable[[Sequence[MlirArray]], Sequence[MlirArray]],
+    ) -> list[MlirArray]:
+        """Make a loop of the run. Raises ModelError, with nothing made, for a body that changes shapes."""
+        b = self.b
+        start = [b.value(a) for a in state]
+        blocks = [Block(arg_types=[v.type for v in start]) for _ in range(2)]
+        ended: list[list[Attribute]] = []
+        try:
+            for block, values_of in zip(blocks, (lambda now: [test(now)], body), strict=True):
+                with b.inside(block):
+                    ended.append(b.end_body(block, values_of([MlirArray(None, v) for v in block.args])))
+                b.begin(op)
+            if ended[1] != [v.type for v in start]:
+                b.refuse("a loop whose rounds change the shape of what they carry")
+        except ModelError:
+            for block in blocks:
+                b.drop(block)
+            raise
+        return b.parts(WhileOp(start, isolate(blocks), *blocks))
+
     def _if(self, op: scf.IfOp, condition: MlirArray, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
-        """Follow the branch that is known; else compute both, which changes nothing else, and choose."""
+        """Follow the branch that is known; else compute both, which changes nothing else, and choose.
+
+        A branch with a loop of the run, which may have no end where the other is meant, is computed where it is chosen.
+        """
         b = self.b
         ways = [region.block for region in (op.true_region, op.false_region) if region.blocks]
         if condition.known is not None:
@@ -152,13 +220,27 @@ class MlirReader:
             return self.block(taken[0], [], values) if taken and (op.results or len(taken[0].ops)) else []
         if not op.results:
             return []
-        first, second = (self.block(way, [], values) for way in ways)
+        blocks, found = [Block(), Block()], list[list[MlirArray]]()
+        for block, way in zip(blocks, ways, strict=True):
+            with b.inside(block):
+                found.append(self.block(way, [], values))
         b.begin(op)
-        return [self._chosen(condition, x, y) for x, y in zip(first, second, strict=True)]
+        if any(isinstance(o, WhileOp) for block in blocks for o in block.walk()):
+            for x, y in zip(*found, strict=True):
+                self._alike(x, y)
+            for block, arrays in zip(blocks, found, strict=True):
+                b.end_body(block, arrays)
+            return b.parts(IfOp(b.value(condition), isolate(blocks), *blocks))
+        for block in blocks:
+            b.splice(block)
+        return [self._chosen(condition, x, y) for x, y in zip(*found, strict=True)]
 
-    def _chosen(self, condition: MlirArray, x: MlirArray, y: MlirArray) -> MlirArray:
+    def _alike(self, x: MlirArray, y: MlirArray) -> None:
         if x.shape != y.shape:
             self.b.refuse(f"branches of shapes {list(x.shape)} and {list(y.shape)}, between which data decide")
+
+    def _chosen(self, condition: MlirArray, x: MlirArray, y: MlirArray) -> MlirArray:
+        self._alike(x, y)
         return self.b.emit("where", self.b.broadcast(condition, x.shape), x, y)
 
 

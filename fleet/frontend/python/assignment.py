@@ -33,12 +33,9 @@ from fleet.frontend.reading.wording import words
 
 def plain(ev: Evaluator, node: ast.Assign) -> None:
     """`a = b = value`."""
-    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-        assign(ev, node.targets[0], _apart(ev.expression(node.value)))
-        return
     value = ev.expression(node.value)
     for target in node.targets:
-        assign(ev, target, value)
+        assign(ev, target, value, alone=len(node.targets) == 1)
 
 
 def annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
@@ -51,8 +48,11 @@ def annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
             ev.expression(node.target.slice)
 
 
-def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
-    """Binds a target: a name, a part of a container or array, or a pattern of them."""
+def assign(ev: Evaluator, target: ast.expr, value: Value, *, alone: bool = False) -> None:
+    """Binds a target: a name, a part of a container or array, or a pattern of them.
+
+    alone: there is no other target, so that a part of an array gets what the value is at present.
+    """
     match target:
         case ast.Name():
             ev.bind(target.id, value)
@@ -63,7 +63,7 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
             if isinstance(owner, Library) and is_aside(owner.path):
                 return
             if isinstance(owner, TracedArray):
-                value = beside(ev, target, value, owner)
+                value = beside(ev, target, _apart(value) if alone else value, owner)
                 ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
                 _renamed(ev, target.value, owner)
             elif isinstance(owner, ForeignArray):

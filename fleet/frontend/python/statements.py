@@ -395,7 +395,7 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
         ev.step(node)
         return block(ev, node.body)
 
-    before, tried = ev.domain.operations(), 0
+    before, tried, repeats, done = ev.domain.operations(), 0, ev.repeats, 0
     while True:
         taken = condition(ev, node.test, ev.expression(node.test))
         if not isinstance(taken, bool):
@@ -410,7 +410,12 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
                 return rolled(_END, may_return=False)
             except SourceError as error:
                 ev.domain.stays_unrolled(error)
-        flow = round_()
+        done += 1
+        ev.repeats = repeats * done  # what has had so many rounds is expected to have as many more
+        try:
+            flow = round_()
+        finally:
+            ev.repeats = repeats
         if flow.kind == "break":
             return _END
         if flow.kind in _OUT:

@@ -28,7 +28,7 @@ from fleet.frontend.reading.errors import SourceText, expression_at
 from fleet.frontend.reading.findings import Findings, Poisoned
 from fleet.frontend.reading.imported import ImportedModules
 from fleet.frontend.reading.module import SourceModule
-from fleet.frontend.reading.rounds import RoundDraws
+from fleet.frontend.reading.rounds import RoundDraws, RoundTables
 from fleet.frontend.reading.scopes import Scope, ScopeNode, scope_of
 from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
@@ -168,6 +168,8 @@ class Evaluator(Findings):
         """Number of a round -> its first and last value, for loops of the run whose number of rounds is known."""
         self.turns: dict[SSAValue, set[int]] = {}
         """Number of a round, of the same loops -> the rounds in which a decision that depends on it alone changes."""
+        self.tables: RoundTables | None = None
+        """Lists and dicts by the number of a round, in the innermost loop of the run."""
         self.drawing: RoundDraws | None = None
         """What the rounds of the innermost loop of the run draw; None in other parts that only the run enters or repeats."""
         self.ticks = 0

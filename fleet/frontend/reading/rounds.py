@@ -1,14 +1,15 @@
-"""Rounds of a loop that stays a loop: what each of them draws, and what each of them appends to a list."""
+"""Rounds of a loop that stays a loop: what each of them draws, appends to a list, and stores into a list or dict by its number."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from fleet.frontend.reading.values import NumberValue, Value
+from fleet.frontend.reading.values import Dict, List, NumberValue, Value
 from fleet.ir.weights import Derived, RandomStream
 
 
@@ -116,3 +117,64 @@ for _name in (
 def known_length(items: list[Value]) -> int:
     """Elements of a list that are known while the source is read."""
     return len(items.own()) if isinstance(items, GrowingItems) else len(items)
+
+
+@dataclass(frozen=True)
+class RoundKey:
+    """A key or index that a round computes of its number: `factor * number + offset`."""
+
+    factor: int
+    offset: int
+
+    def at(self, number: int) -> int:
+        """The key of a round."""
+        return self.factor * number + self.offset
+
+
+class TableItems:
+    """The elements of a list or dict that rounds read or store by their number, while a round is followed.
+
+    Attributes:
+        before: the elements before the loop, by key or index.
+        own: what the round has stored.
+        refuse: raises SourceError, for any access that is not by such a key.
+    """
+
+    def __init__(self, before: Mapping[Any, Value], refuse: Callable[[], NoReturn]) -> None:
+        super().__init__()
+        self.before = before
+        self.own: dict[RoundKey, Value] = {}
+        self.refuse = refuse
+
+    def refused(self, *_: object, **__: object) -> NoReturn:
+        """Any other access."""
+        self.refuse()
+
+
+class TableList(TableItems, list[Value]):
+    """Of a list."""
+
+
+class TableDict(TableItems, dict[Any, Value]):
+    """Of a dict."""
+
+
+for _name in (
+    "__add__", "__bool__", "__contains__", "__delitem__", "__eq__", "__getitem__", "__iadd__", "__ior__", "__iter__", "__len__",
+    "__mul__", "__or__", "__reversed__", "__setitem__", "append", "clear", "copy", "count", "extend", "get", "index", "insert",
+    "items", "keys", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update", "values",
+):  # fmt: skip
+    setattr(TableItems, _name, TableItems.refused)
+TableList.__len__ = lambda self: len(self.before)  # rounds store, but append nothing
+
+
+class RoundTables(Protocol):
+    """Lists and dicts that the rounds of the innermost loop of the run read or store by their number."""
+
+    def load(self, node: ast.AST, owner: List | Dict, index: Value) -> tuple[Value] | None:
+        """Return the element, None if the key is none of a round's. SourceError if it may be absent."""
+        ...
+
+    def store(self, node: ast.AST, owner: List | Dict, index: Value, value: Value) -> bool:
+        """Store an element. Returns False if the key is none of a round's."""
+        ...

@@ -127,6 +127,54 @@ class TracedArray:
         return TracedArray(ssa, scalar=scalar, storage=self.storage, part=part)
 
 
+class RowElement(TracedArray):
+    """A row of an array that holds the elements of a list or dict; its operations are made when it is used.
+
+    rows, row: the array's value, and the place of the row. make: makes the row's operations where the array is known.
+    """
+
+    made: SSAValue | None
+    _ssa: SSAValue | None
+
+    def __init__(self, rows: SSAValue, row: int, make: Callable[[], SSAValue], *, scalar: bool | None = None) -> None:
+        self.rows, self.row = rows, row
+        self._make = make
+        super().__init__(None, scalar=scalar)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape, also before there is an IR value."""
+        return shape_of(self.rows.type)[1:]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Element type, also before there is an IR value."""
+        return numpy_dtype(self.rows.type)
+
+    @property
+    def ssa(self) -> SSAValue:
+        """The IR's value, made on the first use. SourceError F504 as `TracedArray.ssa`."""
+        if self.lost is not None:
+            self.lost()
+        found = self._ssa
+        if found is None:
+            found = self.made = self._ssa = self._make()
+        return found
+
+    @ssa.setter
+    def ssa(self, value: SSAValue) -> None:
+        self._ssa = value
+
+    def restore(self) -> None:
+        """Be the row again, whatever was written since."""
+        self._ssa = self.made
+
+    @property
+    def is_row(self) -> bool:
+        """Whether nothing was written into it."""
+        return self._ssa is self.made and self.lost is None
+
+
 def joined_storage(made: TracedArray, other: TracedArray) -> None:
     """Merge the memory of two arrays, and of all that share it."""
     mine, its = made.storage, other.storage

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xdsl.dialects import scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -27,6 +28,7 @@ from fleet.targets.mlir import _orders as orders
 from fleet.targets.mlir import _products as products
 from fleet.targets.mlir import _reductions as reductions
 from fleet.targets.mlir import _scalar as scalar
+from fleet.targets.mlir._bodies import MlirBodies
 from fleet.targets.mlir._emitter import MlirEmitter
 from fleet.targets.mlir._kernels import MlirKernels, MlirRule
 
@@ -100,23 +102,22 @@ def export_mlir(program: Program, *, every_result: bool = False) -> MlirExport:
     function = FuncOp(name, ([v.type for v in source.body.block.args], []))
     block = function.body.block
     e = MlirEmitter(block)
-    values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
     taken = Taken()
     for argument, value in zip(program.arguments, block.args, strict=True):
         # Whole: xDSL's own `name_hint` would cut the number off `w_1`, and `w` and `w_1` could change places.
         value._name = taken.unique(re.sub(r"[^\w.$-]", "_", argument.name, flags=re.A), "_")  # pyright: ignore[reportPrivateUsage]
     results, kernels = _Results(e), MlirKernels(RULES)
+    bodies = MlirBodies(e, kernels, dict(zip(source.body.block.args, block.args, strict=True)))
     printed: list[tuple[int, ...]] = []
     tensors: dict[str, int] = {}
     for op in program.operations():
         if isinstance(op, PrintOp):
-            printed.append(tuple(results.number(values[v]) for v in op.operands))
+            printed.append(tuple(results.number(bodies.values[v]) for v in op.operands))
             continue
-        value = values[op.results[0]] = kernels.apply(e, op, [values[v] for v in op.operands])
-        _name(value, op_id(op))
-        if every_result:
+        value = bodies.apply(op)
+        if every_result and value is not None:
             tensors[op_id(op)] = results.number(value)
-    outputs = {n: results.number(values[v]) for n, v in zip(program.outputs, program.returned(), strict=True)}
+    outputs = {n: results.number(bodies.values[v]) for n, v in zip(program.outputs, program.returned(), strict=True)}
     block.add_op(ReturnOp(*results.values))
     for body in (block, *(f.body.block for f in kernels.functions.values())):
         _drop_unused_constants(body)
@@ -150,21 +151,15 @@ class _Results:
         """Return a tensor in its own buffer: the caller frees every result, and must not free one twice, or an argument."""
         if not is_tensor(value.type):
             return movement.lone(self.e, value)
-        shares = isinstance(value, BlockArgument) or isinstance(value.owner, UnregisteredOp)  # the latter is a reshape
+        # UnregisteredOp is a reshape; what a loop or decision gives may be what it was given.
+        shares = isinstance(value, BlockArgument) or isinstance(value.owner, UnregisteredOp | scf.IfOp | scf.WhileOp)
         if not shares:
             return value
         return movement.copied(self.e, value, self.e.empty(numpy_dtype(value.type), self.e.dims(value), value.type))
 
 
 def _drop_unused_constants(block: Block) -> None:
-    for op in list(block.ops):
+    for op in list(block.walk()):
         if isinstance(op, ConstantOp) and not op.result.uses:
             op.detach()
             op.erase()
-
-
-def _name(value: SSAValue, text: str) -> None:
-    """Keep the model's names in the text."""
-    hint = re.sub(r"\W", "_", text)
-    if value.name_hint is None and not hint[:1].isdigit():
-        value.name_hint = hint

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fleet.ir.dialect import OPERATIONS, CompositeOp, kind_of
 from fleet.ir.tables import write_page
+from fleet.targets.mlir._bodies import BODIES
 from fleet.targets.mlir.export import RULES
 from fleet.targets.mlir.lower import PIPELINE
 
@@ -19,7 +20,7 @@ from fleet.targets.mlir.lower import PIPELINE
 def tables() -> str:
     """Return operations by the rule that exports them, composites, and the passes that lower the result."""
     by_rule: dict[str, list[str]] = {}
-    for op, rule in RULES.items():
+    for op, rule in {**RULES, **BODIES}.items():
         words = " ".join((inspect.getdoc(rule) or "").split("\n\n")[0].split())
         by_rule.setdefault(words, []).append(f"`{kind_of(op)}`")
     composites = [f"`{kind_of(op)}`" for op in OPERATIONS.values() if issubclass(op, CompositeOp)]

@@ -20,7 +20,8 @@ GENERATION = 22
 PIPELINE: tuple[str, ...] = (
     # tensors become buffers, which are freed; buffer-deallocation-pipeline is not used, because one of its passes takes time that
     # is quadratic in a function's length (19 s for GPT-2)
-    "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map}",
+    "one-shot-bufferize{allow-return-allocs-from-loops=true bufferize-function-boundaries=true "
+    "function-boundary-type-conversion=identity-layout-map}",
     "ownership-based-buffer-deallocation",
     "canonicalize",
     "bufferization-lower-deallocations",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,27 @@ class OnnxEmitter:
         self.nodes.append(helper.make_node("Identity", [value.name], [name], name=label))
         return EmittedValue(name, value.dtype, value.shape)
 
+    # ---- bodies
+
+    @contextmanager
+    def inside(self, nodes: list[NodeProto]) -> Generator[None]:
+        """Append to the nodes of a body within the context; a body sees constants from outside, and not the other way round."""
+        outer, constants = self.nodes, self._constants
+        self.nodes, self._constants = nodes, dict(constants)
+        try:
+            yield
+        finally:
+            self.nodes, self._constants = outer, constants
+
+    def own(self, values: Sequence[EmittedValue]) -> list[EmittedValue]:
+        """Return each value as a value of these nodes' own that no other place has: the results of a body."""
+        made = {name for node in self.nodes for name in node.output}
+        found: list[EmittedValue] = []
+        for value in values:
+            found.append(value if value.name in made else self.node("Identity", [value], value.dtype, value.shape))
+            made.discard(value.name)
+        return found
+
     # ---- nodes
 
     def node(
@@ -107,6 +129,13 @@ class OnnxEmitter:
             made.doc_string = self._at
         self.nodes.append(made)
         return EmittedValue(names[-1], np.dtype(dtype), tuple(shape))
+
+    def results(
+        self, operator: str, inputs: Sequence[EmittedValue | None], like: Sequence[EmittedValue], **attributes: Any
+    ) -> list[EmittedValue]:
+        """Append one node with bodies; its results are of the dtypes and shapes of these values."""
+        self.node(operator, inputs, np.bool_, (), outputs=len(like), **attributes)
+        return [EmittedValue(name, v.dtype, v.shape) for name, v in zip(self.nodes[-1].output, like, strict=True)]
 
     def compute(
         self,

@@ -132,6 +132,11 @@ def _vector(e: OnnxEmitter, parts: Sequence[EmittedValue]) -> EmittedValue:
     return vectors[0] if len(vectors) == 1 else e.node("Concat", vectors, np.int64, (len(vectors),), axis=0)
 
 
+def item(e: OnnxEmitter, _op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
+    """`Reshape` to a scalar."""
+    return values[0] if not values[0].rank else e.reshape(values[0], ())
+
+
 def dynamic_reshape(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Reshape` to a shape that nodes compute."""
     dtype, shape = result_of(op)

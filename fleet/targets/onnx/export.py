@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from onnx import ModelProto, TensorProto, ValueInfoProto, helper
-from xdsl.ir import BlockArgument, SSAValue
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from xdsl.ir import Block, BlockArgument, SSAValue
 
 from fleet.core.version import __version__
 from fleet.errors import DeviceError
 from fleet.ir import dialect as d
-from fleet.ir.dialect import FleetOp, PrintOp, name_of, op_id
+from fleet.ir.dialect import FleetOp, PrintOp, RegionOp, name_of, op_id
 from fleet.ir.expand import expand
 from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError
@@ -75,6 +75,7 @@ RULES: Mapping[type[FleetOp], ExportRule] = {
     d.ConcatOp: movement.concat,
     d.PadOp: movement.pad,
     d.DimOp: movement.dim,
+    d.ItemOp: movement.item,
     d.DynamicReshapeOp: movement.dynamic_reshape,
     d.DynamicBroadcastOp: movement.dynamic_broadcast,
     d.DynamicSliceOp: movement.dynamic_slice,
@@ -158,6 +159,9 @@ class _Exporter:
             for v, a in zip(block.args, program.arguments, strict=True)
         }
         self.outputs = {v: name for name, v in reversed(list(zip(program.outputs, program.returned(), strict=True)))}
+        self.parts: dict[SSAValue, Sequence[EmittedValue]] = {}
+        self.depth = 0
+        """Of bodies: what is in one has no value outside."""
         self.refused: dict[str, list[str]] = {}
         self.tensors: dict[str, str] = {}
         self.printed: list[tuple[SSAValue, ...]] = []
@@ -168,25 +172,100 @@ class _Exporter:
     def operation(self, op: FleetOp) -> None:
         """Emit the nodes of one operation; an operation that cannot be expressed is recorded and replaced by a placeholder."""
         if isinstance(op, PrintOp):
+            if self.depth:
+                self._refuse(op, "in a branch or loop of the run has no operator of ONNX: take it out")
             self.printed.append(tuple(op.operands))
             return
         result = op.results[0]
+        if isinstance(op, RegionOp):
+            self.parts[result] = self._bodies(op)
+            return
         first = self.emitter.begin(op)
         try:
-            value = self._rule(op, [self.values[v] for v in op.operands])
+            if isinstance(op, d.ElementOp):
+                value = self.parts[op.operand][op.index.value.data]
+            else:
+                value = self._rule(op, [self.values[v] for v in op.operands])
         except (Unsupported, InferenceError) as error:
-            self.refused.setdefault(f"{name_of(op).removeprefix('fleet.')} {error}", []).append(op_id(op))
+            self._refuse(op, str(error))
             value = EmittedValue(op_id(op), numpy_dtype(result.type), shape_of(result.type))
         else:
             dtype = numpy_dtype(result.type)
             value = self.emitter.cast(EmittedValue(value.name, value.dtype, shape_of(result.type)), dtype)
             if not isinstance(op, d.ConstantOp):
                 value = self.emitter.finish(first, value, self._wanted(op))
-                self.tensors[op_id(op)] = value.name
+                if not self.depth:
+                    self.tensors[op_id(op)] = value.name
                 if isinstance(op, d.CheckOp):
                     self.checks[self.emitter.nodes[-1].name] = op.message.data
                     self.checked.append(value)
         self.values[result] = value
+
+    def _refuse(self, op: FleetOp, why: str) -> None:
+        ids = self.refused.setdefault(f"{name_of(op).removeprefix('fleet.')} {why}", [])
+        if op_id(op) not in ids:  # a loop's test is emitted twice
+            ids.append(op_id(op))
+
+    # ---- operations with bodies
+
+    def _bodies(self, op: RegionOp) -> Sequence[EmittedValue]:
+        """Emit an operation with bodies; return the parts of its result."""
+        types = [v.type for v in (*op.operands, *(a for body in op.bodies for a in body.args))]
+        if any(numpy_dtype(t).kind == "c" for t in types):
+            self._refuse(op, "of complex numbers has no operator of ONNX")
+            parts: Any = op.result.type.types.data
+            return [EmittedValue(op_id(op), numpy_dtype(t), shape_of(t)) for t in parts]
+        self.emitter.begin(op)
+        return BODIES[type(op)](self, op)
+
+    def if_(self, op: d.IfOp) -> Sequence[EmittedValue]:
+        """`If`."""
+        given = [self.values[v] for v in op.inputs]
+        results, graphs = list[EmittedValue](), list[GraphProto]()
+        for body in op.bodies:
+            nodes: list[NodeProto] = []
+            with self.emitter.inside(nodes):
+                results = self.emitter.own(self._body(body, given))
+            self.emitter.begin(op)
+            graphs.append(helper.make_graph(nodes, self.emitter.fresh(f"{op_id(op)}.branch"), [], [_info(v) for v in results]))
+        condition = self.values[op.condition]
+        return self.emitter.results("If", [condition], results, then_branch=graphs[0], else_branch=graphs[1])
+
+    def while_(self, op: d.WhileOp) -> Sequence[EmittedValue]:
+        """`Loop` without a number of rounds, which its condition ends; a loop that nothing ends runs for ever."""
+        e = self.emitter
+        carried, inputs = ([self.values[v] for v in group] for group in (op.carried, op.inputs))
+        (first,) = self._body(op.test.block, [*carried, *inputs])
+        e.begin(op)
+        names = [e.fresh(f"{op_id(op)}.{what}") for what in ("round", "again", *(str(n) for n in range(len(carried))))]
+        own = [EmittedValue(name, v.dtype, v.shape) for name, v in zip(names[2:], carried, strict=True)]
+        given = [EmittedValue(names[0], np.dtype(np.int64), ()), EmittedValue(names[1], np.dtype(np.bool_), ()), *own]
+        nodes: list[NodeProto] = []
+        with e.inside(nodes):
+            following = self._body(op.body.block, [*own, *inputs])
+            again = self._body(op.test.block, [*following, *inputs])
+            results = e.own([*again, *following])
+        e.begin(op)
+        body = helper.make_graph(nodes, e.fresh(f"{op_id(op)}.body"), [_info(v) for v in given], [_info(v) for v in results])
+        return e.results("Loop", [None, first, *carried], carried, body=body)
+
+    def fused(self, op: d.FusedOp) -> Sequence[EmittedValue]:
+        """Its operations, one by one."""
+        return self._body(op.body.block, [self.values[v] for v in op.inputs])
+
+    def _body(self, body: Block, given: Sequence[EmittedValue]) -> list[EmittedValue]:
+        """Emit a body's operations here; return what it yields."""
+        self.values.update(zip(body.args, given, strict=True))
+        self.depth += 1
+        for op in body.ops:
+            if isinstance(op, FleetOp):
+                self.operation(op)
+        self.depth -= 1
+        last = body.last_op
+        assert last is not None
+        return [self.values[v] for v in last.operands]
+
+    # ---- names
 
     def _wanted(self, op: FleetOp) -> str:
         """Return the name of an operation's value: the output's, the variable's, or the operation's."""
@@ -197,6 +276,8 @@ class _Exporter:
         return str(getattr(op.properties.get("var"), "data", None) or op_id(op))
 
     def _rule(self, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
+        if self.depth and isinstance(op, d.CheckOp):
+            raise Unsupported("in a branch or loop of the run has no operator of ONNX")
         if any(numpy_dtype(v.type).kind == "c" for v in (*op.operands, *op.results)):
             raise Unsupported("of complex numbers has no operator of ONNX")
         whole = COMPOSITES.get(type(op))
@@ -261,6 +342,14 @@ class _Exporter:
             own = isinstance(value.owner, FleetOp) and op_id(value.owner) in self.tensors
             self.shown[value] = found if own else self.emitter.copy(found, self.emitter.fresh("printed"))
         return self.shown[value]
+
+
+BODIES: Mapping[type[FleetOp], Callable[..., Sequence[EmittedValue]]] = {
+    d.IfOp: _Exporter.if_,
+    d.WhileOp: _Exporter.while_,
+    d.FusedOp: _Exporter.fused,
+}
+"""Operation with bodies -> how it is exported."""
 
 
 def _info(value: EmittedValue) -> ValueInfoProto:

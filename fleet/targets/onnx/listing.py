@@ -14,7 +14,7 @@ from typing import Any
 from fleet.ir.dialect import OPERATIONS, CompositeOp, FleetOp, kind_of
 from fleet.ir.tables import write_page
 from fleet.targets.onnx import _elementwise, _reductions
-from fleet.targets.onnx.export import COMPOSITES, IR_VERSION, OPSET, RULES
+from fleet.targets.onnx.export import BODIES, COMPOSITES, IR_VERSION, OPSET, RULES
 from fleet.targets.onnx.types import STAND_INS
 
 _ONE = {
@@ -28,7 +28,7 @@ def tables() -> str:
     lines = [f"Opset {OPSET}, version {IR_VERSION} of the format.", "", "| operation of `fleet` | exported as |", "|---|---|"]
     composites = [op for op in OPERATIONS.values() if issubclass(op, CompositeOp)]
     whole = {op: COMPOSITES[op] for op in composites if op in COMPOSITES}
-    lines += [f"| `{kind_of(op)}` | {_words(op, rule)} |" for op, rule in {**RULES, **whole}.items()]
+    lines += [f"| `{kind_of(op)}` | {_words(op, rule)} |" for op, rule in {**RULES, **BODIES, **whole}.items()]
     sequences = [f"`{kind_of(op)}`" for op in composites if op not in COMPOSITES]
     lines.append(f"| {', '.join(sequences)} | Their textbook sequences (`fleet.ir.expand`). |")
     lines.append("| `print` | Its operands become outputs. |")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block
 
+from fleet.errors import ModelError
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS
 from fleet.frontend.mlir.scalars import dtype_of
@@ -238,22 +240,56 @@ def _selects(r: StableRegions, block: Block, x: MlirArray, better: str) -> bool:
 # ---- loops and branches
 
 
+_FOLLOWED = 512
+"""Rounds of a loop up to which they are followed one by one: what they multiply can then be placed on a device."""
+
+
 def _while(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    """Follow a loop whose condition is known before the run, round by round."""
+    """Follow the rounds of a loop that is known to be short; make a loop of the run of another."""
     b, carried = r.b, list(operands)
     condition, body = (region.block for region in op.regions)
+
+    def goes(now: Sequence[MlirArray]) -> MlirArray:
+        return r.block(condition, now)[0]
+
+    def rolled(state: Sequence[MlirArray]) -> list[MlirArray]:
+        return r.roll(op, state, goes, lambda now: r.block(body, now))
+
+    if _is_long(r, body, goes, carried):
+        with suppress(ModelError):
+            return rolled(carried)
     for _ in range(MAX_ROUNDS + 1):
-        (goes,) = r.block(condition, carried)
+        more = goes(carried)
         b.begin(op)
-        if goes.known is None:
-            b.refuse("a loop that data end", "loops whose number of rounds is known are followed: fori_loop, scan")
-            raise AssertionError
-        if not goes.known.item():
+        if more.known is None:
+            return rolled(carried)
+        if not more.known.item():
             return carried
         carried = r.block(body, carried)
         b.begin(op)
-    b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds")
+    b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds, which must be followed one by one")
     raise AssertionError
+
+
+def _is_long(r: StableRegions, body: Block, goes: Callable[[Sequence[MlirArray]], MlirArray], state: Sequence[MlirArray]) -> bool:
+    """Return whether a loop still goes on after `_FOLLOWED` rounds, its known numbers counting on as in the first round."""
+    tried = Block()
+    try:
+        with r.b.inside(tried):
+            following = r.block(body, state)
+            ahead = [_counted_on(r.b, now, then) for now, then in zip(state, following, strict=True)]
+            more = goes(ahead).known
+    except ModelError:
+        return False
+    finally:
+        r.b.drop(tried)
+    return more is not None and bool(more.item())
+
+
+def _counted_on(b: MlirBuild, now: MlirArray, then: MlirArray) -> MlirArray:
+    if now.known is None or then.known is None or now.known.size != 1 or now.dtype.kind not in "iu":
+        return now
+    return b.known(now.known + (then.known - now.known) * _FOLLOWED, now.dtype)
 
 
 def _case(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:

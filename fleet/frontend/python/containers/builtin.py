@@ -201,6 +201,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
     """`owner[index]` of a container."""
     owner = ev.settled(owner)
     match owner:
+        case List() | Dict() if ev.tables is not None and (found := ev.tables.load(node, owner, index)) is not None:
+            return found[0]
         case Dict():
             plain = key(ev, node.slice, index)
             return owner.items[plain] if plain in owner.items else collections.missing(ev, node, owner, plain)
@@ -247,6 +249,8 @@ def _out_of_range(ev: Evaluator, node: ast.AST, at: int, owner: Value, said: str
 def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value: Value) -> None:
     """`owner[index] = value` of a list or dict."""
     match owner:
+        case List() | Dict() if ev.tables is not None and ev.tables.store(node, owner, index, value):
+            pass
         case Dict():
             owner.items[key(ev, node.slice, index)] = value
             ev.bounded(node, len(owner.items), "a dict")

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.frontend.arrays.emitting import builder_of, emit
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.arrays.parts import element
 from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.arrays.truths import kind_of_number
+from fleet.frontend.python.flow.carried import containers
 from fleet.frontend.python.flow.meeting import NUMBERS
-from fleet.frontend.python.flow.state import parts_of, tensors_of
+from fleet.frontend.python.flow.state import parts_of, rebuilt, tensors_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import GrowingItems
-from fleet.frontend.reading.tensor import joined_storage
+from fleet.frontend.reading.tensor import RowElement, joined_storage
 from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 
@@ -27,8 +28,10 @@ _MAX_ITEMS = 64
 _MAX_TAIL = 16
 """Elements from before a round that it may read, counted from the end."""
 
-_Values = Callable[[Value], list[SSAValue]]
-_Fresh = Callable[[Value, Iterator[SSAValue]], Value]
+PartsOf = Callable[[Value], list[SSAValue]]
+"""The parts of a value."""
+MadeOf = Callable[[Value, Iterator[SSAValue]], Value]
+"""A value like another, made of parts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,47 @@ def appended(holder: object, begun: Mapping[object, Value], after: Mapping[objec
     return items if whole and 0 < len(items) <= _MAX_ITEMS else None
 
 
+Left = tuple[int, TracedArray, TracedArray]
+"""What became of an array that a round has put into a list or dict: the round, the array, a row behind the loop."""
+
+
+def row_of(ev: Evaluator, node: ast.AST, like: Value, rows: Sequence[SSAValue], at: int, home: Block) -> Value:
+    """A value like another whose arrays and numbers are rows of arrays, which are known in the block `home`."""
+    rest = iter(rows)
+
+    def leaf(value: TracedArray | NumberValue) -> Value:
+        array = next(rest)
+
+        def make() -> SSAValue:
+            with builder_of(ev).beside(home):
+                return element(ev, node, TracedArray(array, scalar=False), at).ssa
+
+        if isinstance(value, NumberValue):
+            return NumberValue(None, builder_of(ev).emit(node, "item", [make()], number=kind_of_number(value).__name__))
+        return RowElement(array, at, make, scalar=value.scalar)
+
+    return rebuilt(like, leaf)
+
+
+def join_memory(left: Sequence[Left], guards: Iterable[tuple[TracedArray, Sequence[TracedArray]]]) -> None:
+    """Let rows share memory that may be the same array, or parts of one: of one round, or what a round got from an earlier one.
+
+    guards: what stands for the memory of earlier rounds' elements, and these elements behind the loop.
+    """
+    groups: dict[tuple[int, int], TracedArray] = {}
+    stored: dict[int, list[TracedArray]] = {}
+    for k, old, made in left:
+        stored.setdefault(id(old.storage), []).append(made)
+        joined = groups.setdefault((k, id(old.storage)), made)
+        if joined is not made:
+            joined_storage(made, joined)
+    for guard, members in guards:
+        for made in stored.get(id(guard.storage), ()):
+            for member in members:
+                if member is not made:
+                    joined_storage(member, made)
+
+
 class GrowingLists:
     """The growing lists of one loop: of each part of each item the loop carries an array with a row for every round.
 
@@ -94,11 +138,16 @@ class GrowingLists:
     """
 
     def __init__(
-        self, ev: Evaluator, node: ast.AST, growths: Sequence[Growth], first: int, count: int, values: _Values, fresh: _Fresh
+        self, ev: Evaluator, node: ast.AST, growths: Sequence[Growth], first: int, count: int, values: PartsOf, fresh: MadeOf
     ) -> None:
         self.ev, self.node, self.growths, self.first, self.count = ev, node, growths, first, count
         self._values, self._fresh = values, fresh
         self._guards: list[TracedArray] = []
+        self._tails: list[Sequence[Value]] = []
+        """The last elements from before a round, where the round reads them."""
+        self._followed: list[TracedArray] = []
+        """The guards of the round that was followed."""
+        self._home = builder_of(ev).block
         self._kept: list[set[object]] = []
         """Keys of what may share memory with the items of rounds before the last."""
         self._last: list[list[Value]] = []
@@ -121,6 +170,7 @@ class GrowingLists:
     def enter(self, parts: Iterator[SSAValue], arrays: Mapping[object, Sequence[TracedArray]]) -> None:
         """Let the lists be those of a round, of these parts. arrays: what is carried, by key."""
         self._guards.clear()
+        self._tails.clear()
         for g in self.growths:
             tail = [self._fresh(v, parts) for v in g.before[len(g.before) - g.tail :]]
             rows = [next(parts) for _ in g.types]
@@ -129,6 +179,7 @@ class GrowingLists:
             for other in (*(t for v in tail for t in tensors_of(v)), *(t for key in g.shared for t in arrays.get(key, ()))):
                 joined_storage(guard, other)
             self._guards.append(guard)
+            self._tails.append(tail)
             g.holder.items = GrowingItems(g.before, tail, self._refusal(g))
 
     def _refusal(self, g: Growth) -> Callable[[int], NoReturn]:
@@ -140,17 +191,23 @@ class GrowingLists:
 
         return refuse
 
-    def check(self, memory: Mapping[object, set[int]]) -> None:
+    def check(self, memory: Mapping[object, set[int]], views: Mapping[object, set[int]]) -> None:
         """SourceError F511 if the round has written to what an item of an earlier one may share memory with.
 
-        memory: behind the round, by key.
+        memory: behind the round, by key. views: arrays of which carried places are views.
         """
+        self._followed = [*self._guards]
         self._kept = [
             {k for k in g.shared if id(guard.storage) in memory.get(k, ())}
-            for g, guard in zip(self.growths, self._guards, strict=True)
+            | {k for k, found in views.items() if found & {id(t) for v in tail for t in tensors_of(v)}}
+            for g, guard, tail in zip(self.growths, self._guards, self._tails, strict=True)
         ]
         for g, guard in zip(self.growths, self._guards, strict=True):
             types = {tuple(types_of(v)) for v in (*g.items, *g.before[len(g.before) - g.tail :])}
+            if g.tail and any(next(containers(v), None) is not None for v in g.items):
+                self.ev.fail(
+                    "F511", self.node, "a round of a loop of the run looks into a list of lists or dicts that it makes longer"
+                )
             if g.tail and len(types) > 1:
                 self.ev.fail("F511", self.node, "a list that grows in a loop of the run has elements of several types")
             if guard.lost is not None:
@@ -185,15 +242,15 @@ class GrowingLists:
 
     def leave(
         self, parts: Iterator[SSAValue], same: Callable[[Value], Value], arrays: Mapping[object, Sequence[TracedArray]]
-    ) -> None:
+    ) -> Iterator[Left]:
         """Let the lists be those behind the loop. same: what a value of the last round is behind it, itself if nothing.
 
-        arrays: what is carried, by key.
+        arrays: what is carried, by key. Yields what became of the arrays that the rounds appended.
         """
         for g, last, kept in zip(self.growths, self._last, self._kept, strict=True):
             for v in g.before[len(g.before) - g.tail :]:
                 self._fresh(v, parts)
-            rows = [[TracedArray(next(parts)) for _ in types_of(item)] for item in g.items]
+            rows = [[next(parts) for _ in types_of(item)] for item in g.items]
             found = list(g.before)
             for k in range(self.count):
                 is_last = k == self.count - 1
@@ -201,18 +258,15 @@ class GrowingLists:
                     if is_last and (value := same(item)) is not item:
                         found.append(value)
                         continue
-                    made = self._fresh(item, self._elements(own, item, k))
-                    for tensor in tensors_of(made):
-                        for other in (t for key in (g.shared if is_last else kept) for t in arrays.get(key, ())):
+                    made = row_of(self.ev, self.node, item, own, k, self._home)
+                    for old, tensor in zip(tensors_of(item), tensors_of(made), strict=True):
+                        yield self.first + k, old, tensor
+                        for other in (t for key in (g.shared | kept if is_last else kept) for t in arrays.get(key, ())):
                             joined_storage(tensor, other)
                     found.append(made)
             g.holder.items = found
 
-    def _elements(self, rows: Iterable[TracedArray], item: Value, at: int) -> Iterator[SSAValue]:
-        """The parts of the item that a round has appended."""
-        for row, leaf in zip(rows, leaves(item), strict=True):
-            ssa = element(self.ev, self.node, row, at).ssa
-            if isinstance(leaf, NumberValue):
-                yield builder_of(self.ev).emit(self.node, "item", [ssa], number=kind_of_number(leaf).__name__)
-            else:
-                yield ssa
+    def others(self) -> Iterator[tuple[TracedArray, Sequence[TracedArray]]]:
+        """Guards of the followed round, and the arrays behind the loop whose memory each stands for."""
+        for g, guard in zip(self.growths, self._followed, strict=True):
+            yield guard, [t for v in g.holder.items for t in tensors_of(v)]

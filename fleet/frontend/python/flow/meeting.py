@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import SCALARS, kind_of_number
-from fleet.frontend.python.flow.regions import Way, added, follow, inside, isolated
+from fleet.frontend.python.flow.regions import Way, added, follow, isolated
 from fleet.frontend.python.flow.state import FlowState, StateHolder, fill, put, tensors_of
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
@@ -20,6 +20,7 @@ from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, Poison, TracedArray, Value
 from fleet.frontend.reading.wording import words
+from fleet.ir.arguments import is_own
 from fleet.ir.dialect import IfOp, YieldOp
 
 NUMBERS: Mapping[type, Attribute] = {bool: i1, int: i64, float: f64}
@@ -162,9 +163,9 @@ class _Meeting:
         if isinstance(value, TracedArray):
             if isinstance(value, Static) and value.lazy:
                 return False
-            return any(inside(w.ssa(value), w.block) for w in self.ways)
+            return any(is_own(w.ssa(value), w.block) for w in self.ways)
         return isinstance(value, NumberValue) and value.symbolic and value.ssa is not None and any(
-            inside(value.ssa, w.block) for w in self.ways
+            is_own(value.ssa, w.block) for w in self.ways
         )  # fmt: skip
 
     def _tensor(self, values: Sequence[TracedArray], what: str, having: Sequence[int]) -> TracedArray:

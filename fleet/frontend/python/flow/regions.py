@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
@@ -14,8 +14,8 @@ from fleet.frontend.python.flow.state import FlowState
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import TracedArray, Value
-from fleet.ir.arguments import append_argument
-from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.arguments import isolate
+from fleet.ir.dialect import FleetOp
 from fleet.ir.types import shape_of
 from fleet.ir.weights import RandomStream
 
@@ -44,7 +44,7 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
     builder = builder_of(ev)
     inside_, streams, repeats = ev.inside, ev.streams, ev.repeats
     ev.inside, ev.streams, ev.repeats = inside_ + 1, set[RandomStream](), 1
-    random, drawing, ev.drawing = ev.random, ev.drawing, None
+    random, tables, drawing, ev.drawing = ev.random, ev.tables, ev.drawing, None
     before = FlowState.of(ev)
     before.freeze(lambda: ev.fail("F511", node, "an iterator from outside moves on in a part that only the run enters or repeats"))
     count = builder.count
@@ -67,7 +67,7 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
         ev.random = random
         raise
     finally:
-        ev.inside, ev.streams, ev.repeats, ev.drawing = inside_, streams, repeats, drawing
+        ev.inside, ev.streams, ev.repeats, ev.tables, ev.drawing = inside_, streams, repeats, tables, drawing
 
 
 def added(ev: Evaluator, node: ast.AST, op: FleetOp, count: int) -> list[SSAValue]:
@@ -80,37 +80,10 @@ def added(ev: Evaluator, node: ast.AST, op: FleetOp, count: int) -> list[SSAValu
 def isolated(ev: Evaluator, node: ast.AST, blocks: Sequence[Block]) -> list[SSAValue]:
     """Append an argument to the bodies for every value from outside that they use. Returns these values.
 
-    Constants are made again inside.
+    An array of a size that only the run knows cannot be one.
     """
-    captured: dict[SSAValue, None] = {}
-    for block in blocks:
-        made: dict[SSAValue, SSAValue] = {}
-        for op in list(block.ops):
-            for i, value in enumerate(op.operands):
-                if inside(value, block):
-                    continue
-                if isinstance(value.owner, ConstantOp):
-                    if value not in made:
-                        copy = value.owner.clone()
-                        assert block.first_op is not None
-                        block.insert_op_before(copy, block.first_op)
-                        made[value] = copy.results[0]
-                    op.operands[i] = made[value]
-                else:
-                    captured[value] = None
+    captured = isolate(blocks)
     for value in captured:
         if any(d < 0 for d in shape_of(value.type)):
             ev.unknown(node, "a decision or loop of the run with an array of a size that only the run knows")
-    for block in blocks:
-        arguments = {value: append_argument(block, value.type) for value in captured}
-        for op in block.ops:
-            for i, value in enumerate(op.operands):
-                if value in arguments:
-                    op.operands[i] = arguments[value]
-    return list(captured)
-
-
-def inside(value: SSAValue, block: Block) -> bool:
-    """Return whether a value is the body's own."""
-    owner = value.owner
-    return (owner.parent if isinstance(owner, Operation) else owner) is block
+    return captured

@@ -25,15 +25,16 @@ from fleet.frontend.python.flow.carried import (
     sharing,
     value_at,
 )
-from fleet.frontend.python.flow.growing import GrowingLists, Growth, appended
+from fleet.frontend.python.flow.growing import GrowingLists, Growth, appended, join_memory
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
 from fleet.frontend.python.flow.regions import Way, added, follow, isolated
-from fleet.frontend.python.flow.state import EARLIER, FlowState, contents, fill, parts_of, put, tensors_of
+from fleet.frontend.python.flow.state import EARLIER, FlowState, bases_of, contents, fill, parts_of, put, rebuilt, tensors_of
+from fleet.frontend.python.flow.tables import LoopTables, RoundTable
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.rounds import RoundDraw, RoundDraws
+from fleet.frontend.reading.rounds import RoundDraw, RoundDraws, TableItems
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NamedTupleValue, NumberValue, TracedArray, Value
+from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NumberValue, TracedArray, Value
 from fleet.frontend.reading.wording import words
 from fleet.ir.arguments import append_argument
 from fleet.ir.dialect import PrintOp, WhileOp, YieldOp
@@ -82,11 +83,14 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
             places[id(frame), name] = (id(frame), name)
     together: set[frozenset[object]] = set()
     growths: dict[int, Growth] = {}
+    tables: dict[int, RoundTable] = {}
     draws: Sequence[RoundDraw] = ()
     for _ in range(_TRIES):
         carried = [Carried(p, value_at(before, p)) for p in places.values()]
         together |= sharing(before, before, carried)
-        body = _Body(ev, node, rounds, before, carried, frozenset(together), entered, draws, list(growths.values()))
+        body = _Body(
+            ev, node, rounds, before, carried, frozenset(together), entered, draws, list(growths.values()), list(tables.values())
+        )
         try:
             more = body.follow()
         except SourceError:
@@ -98,10 +102,12 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
         behind = body.together() - together
         drawing = body.drawing
         grown = {k: g for k, g in body.grown.items() if k not in growths or not g.fits(growths[k])}
-        if not more and not behind and not grown and (drawing is None or drawing.foreseen):
+        kept = {k: t for k, t in body.tables.found.items() if k not in tables or not t.fits(tables[k])}
+        if not more and not behind and not grown and not kept and (drawing is None or drawing.foreseen):
             return body.finish()
         body.drop()
         growths |= {k: g.with_tail(growths[k].tail) if k in growths else g for k, g in grown.items()}
+        tables |= {k: t.merged(tables.get(k)) for k, t in kept.items()}
         draws = drawing.asked if drawing is not None else ()
         together |= behind
         places |= {key_of(place): place for place in more}
@@ -114,6 +120,7 @@ class _Body:
     def __init__(
         self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: FlowState, carried: Sequence[Carried],
         together: frozenset[frozenset[object]], entered: Flow, draws: Sequence[RoundDraw], growths: Sequence[Growth],
+        tables: Sequence[RoundTable],
     ) -> None:  # fmt: skip
         self.ev, self.node, self.rounds, self.before, self.carried, self.entered = ev, node, rounds, before, carried, entered
         self._pairs = together
@@ -129,6 +136,9 @@ class _Body:
         self.lists = GrowingLists(ev, node, growths, rounds.first or 0, rounds.count or 0, self._values, self._fresh)
         self.lists_at = len(self.start)
         self.start += self.lists.start()
+        self.tables = LoopTables(ev, node, tables, before, rounds.first, rounds.count, self._values, self._fresh)
+        self.tables_at = len(self.start)
+        self.start += self.tables.start()
         self.grown: dict[int, Growth] = {}
         """What the round has appended, by list."""
         self.draws = draws
@@ -150,22 +160,19 @@ class _Body:
 
     def _fresh(self, value: Value, parts: Iterator[SSAValue]) -> Value:
         """A value like this one, made of these parts."""
-        if isinstance(value, TracedArray):
-            return TracedArray(next(parts), scalar=value.scalar)
-        if isinstance(value, NumberValue):
-            return NumberValue(None, next(parts))
-        if isinstance(value, List):
-            return List([self._fresh(v, parts) for v in value.items], value.kind, value.most)
-        if isinstance(value, Dict):
-            return Dict({k: self._fresh(v, parts) for k, v in value.items.items()}, value.kind, value.default)
-        assert isinstance(value, tuple)
-        made = [self._fresh(v, parts) for v in value]
-        return NamedTupleValue.of(value.kind, made) if isinstance(value, NamedTupleValue) else tuple(made)
+        return rebuilt(
+            value,
+            lambda leaf: (
+                TracedArray(next(parts), scalar=leaf.scalar) if isinstance(leaf, TracedArray) else NumberValue(None, next(parts))
+            ),
+        )
 
     def _enter(self, parts: Sequence[SSAValue]) -> None:
         """Let what is carried, and the lists that grow, be those at the beginning of a round, made of these."""
         rest = iter(parts)
-        self.lists.enter(rest, self._place(rest))
+        arrays = self._place(rest)
+        self.lists.enter(rest, arrays)
+        self.tables.enter(rest, arrays, self.carried)
 
     def _place(self, rest: Iterator[SSAValue]) -> dict[object, list[TracedArray]]:
         """Lets what is carried be made of these. Returns its arrays, by key."""
@@ -203,7 +210,8 @@ class _Body:
         def way() -> tuple[Flow, Value]:
             self._enter(block.args[self.numbered :])
             begun.append(FlowState.of(self.ev))
-            self.ev.drawing = self.drawing
+            self.ev.drawing, self.ev.tables = self.drawing, self.tables
+            self.tables.number = block.args[0] if self.numbered else None
             return self.rounds.body(number), None
 
         try:
@@ -230,6 +238,8 @@ class _Body:
             if key not in self.before.holders or key not in after.holders:
                 continue
             now = after.holders[key][1]
+            if isinstance(holder, List | Dict) and isinstance(holder.items, TableItems):
+                continue
             if list(now) != list(content) and not isinstance(holder, CallFrame):
                 items = appended(holder, content, now)
                 if items is None or EARLIER in self.before.holders[key][1] or not self._may_grow(items, begun, after):
@@ -248,17 +258,42 @@ class _Body:
                 more.append((key, name))
         if not more:
             self._check_shared(begun, after)
-        self.lists.check(self._memory(after))
+        memory = self._memory(after)
+        cells = [c.place for c in self.carried if not isinstance(c.place, TracedArray)]
+        views: dict[object, set[int]] = {p: {id(b) for t in tensors_of(value_at(after, p)) for b in bases_of(t)} for p in cells}
+        self.lists.check(memory, views)
+        try:
+            self.tables.check(memory, views, after)
+            if not self._may_store(begun, after):
+                self.ev.fail(
+                    "F511", self.node, "a list or dict gets elements in rounds that the run may not make, or that have other places"
+                )
+        except SourceError:
+            if not more:  # else another try may have values of other kinds
+                raise
         return more
 
     def _may_grow(self, items: Sequence[Value], begun: FlowState, after: FlowState) -> bool:
         """Return whether a list can get these in every round: the rounds are counted, and all have the items for themselves."""
-        assert self.way is not None
         cells = [c for c in self.carried if not isinstance(c.place, TracedArray)]
-        held = {id(v) for c in cells for v in containers(value_at(after, c.place))}
-        own = all(id(v) not in begun.holders and id(v) not in held for item in items for v in containers(item))
-        counted = self.rounds.count is not None and not self.entered.kinds and not self.way.flow.kinds
-        return counted and own and all(map(carriable, items))
+        held = Counter(id(v) for c in cells for v in containers(value_at(after, c.place)))
+        held.update(id(v) for item in items for v in containers(item))
+        own = all(id(v) not in begun.holders and held[id(v)] == 1 for item in items for v in containers(item))
+        return self._counted() and own and all(map(carriable, items))
+
+    def _may_store(self, begun: FlowState, after: FlowState) -> bool:
+        """Return whether the elements that a round stores are of all rounds, and no other place has the lists among them."""
+        items = [*self.tables.stored()]
+        grown = [item for growth in self.grown.values() for item in growth.items]
+        cells = [value_at(after, c.place) for c in self.carried if not isinstance(c.place, TracedArray)]
+        held = Counter(id(v) for value in (*items, *grown, *cells) for v in containers(value))
+        own = all(id(v) not in begun.holders and held[id(v)] == 1 for item in items for v in containers(item))
+        return not items or (self._counted() and own)
+
+    def _counted(self) -> bool:
+        """Return whether the run makes all rounds, of a number that is known."""
+        assert self.way is not None
+        return bool(self.rounds.count) and not self.entered.kinds and not self.way.flow.kinds
 
     def _memory(self, after: FlowState) -> dict[object, set[int]]:
         """Memory behind a round: of carried places and of arrays from before the loop, by key."""
@@ -337,6 +372,7 @@ class _Body:
             for c in self.carried:
                 self.given += self._after(way, c)
             self.given += self.lists.after(body.args[0], iter(body.args[self.lists_at :]))
+            self.given += self.tables.after(body.args[0], iter(body.args[self.tables_at :]))
             for kind in kinds:
                 self.given.append(flow.flags.get(kind) or self.builder.constant(self.node, flow.kind == kind, i1))
             returned = self._values(flow.value) if "return" in flow.kinds else []
@@ -359,8 +395,12 @@ class _Body:
         captured = isolated(self.ev, self.node, [test, body])
         parts = added(self.ev, self.node, WhileOp(start, captured, test, body), len(start))
         rest = iter(parts[self.numbered : own])
+        if self._counted():
+            self._pairs = frozenset(self.together())  # what shared memory before the loop alone no longer does
         arrays = self._place(rest)
-        self.lists.leave(rest, self._behind(way), arrays)
+        same = self._behind(way)
+        left = [*self.lists.leave(rest, same, arrays), *self.tables.leave(rest, same, arrays)]
+        join_memory(left, [*self.lists.others(), *self.tables.others()])
         self._share()
         for c in self.carried:
             holder = None if isinstance(c.place, TracedArray) else self.before.holders[c.place[0]][0]
@@ -429,6 +469,8 @@ class _Body:
 
         def way() -> tuple[Flow, Value]:
             self._enter(block.args[self.numbered : own])
+            self.ev.tables = self.tables
+            self.tables.number = block.args[0] if self.numbered else None
             found: Callable[[], Value] = own_test
             for flag in block.args[own : own + flags]:
                 found = self._unless(flag, found)

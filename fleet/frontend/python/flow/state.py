@@ -10,9 +10,9 @@ from typing import Any, NoReturn, TypeAlias
 from xdsl.ir import SSAValue
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.rounds import GrowingItems
+from fleet.frontend.reading.rounds import GrowingItems, TableDict, TableItems, TableList
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.tensor import ArrayStorage
+from fleet.frontend.reading.tensor import ArrayStorage, RowElement
 from fleet.frontend.reading.values import (
     BoundMethod,
     CallFrame,
@@ -23,6 +23,8 @@ from fleet.frontend.reading.values import (
     Lazy,
     List,
     Method,
+    NamedTupleValue,
+    NumberValue,
     ObjectInstance,
     Set,
     SourceFunction,
@@ -34,7 +36,7 @@ from fleet.frontend.reading.values import (
 from fleet.ir.weights import Entry
 
 EARLIER = object()
-"""Stands for what earlier rounds have appended to a growing list."""
+"""Stands for what a list or dict has from before a round: where earlier rounds have appended, or stored by their numbers."""
 
 StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class | SourceFunction"
 """A holder of values that can be replaced."""
@@ -45,6 +47,7 @@ class HeldValue:
     """An array's value in the IR, or what makes it; and who shares its memory."""
 
     ssa: SSAValue | None
+    made: SSAValue | None
     entry: Entry | None
     lost: Callable[[], NoReturn] | None
     storage: ArrayStorage
@@ -58,6 +61,8 @@ class HeldValue:
             return True
         if self.entry is not None or other.entry is not None:
             return self.entry is not other.entry
+        if self.ssa is None:  # a row that had no operations yet
+            return other.ssa is not other.made
         return self.ssa is not other.ssa
 
 
@@ -110,12 +115,17 @@ class FlowState:
                 entry = value.entry if isinstance(value, Static) else None
                 storage = value.storage
                 members = tuple(storage.members)
-                self.tensors[value] = HeldValue(value.held, entry, value.lost, storage, members, storage.outside, storage.joined)
-                return []
+                self.tensors[value] = HeldValue(
+                    value.held, value.made, entry, value.lost, storage, members, storage.outside, storage.joined
+                )
+                # A base that nothing names is written, too, where one of its views is.
+                return [] if value.part is None else [value.part.base]
             case CallFrame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
             case List() if isinstance(value.items, GrowingItems):
                 return [*self._hold(value), *value.items.before]
+            case List() | Dict() if isinstance(value.items, TableItems):
+                return [*self._hold(value), *value.items.before.values()]
             case List() | Dict() | Set() | ObjectInstance() | Class():
                 more = [value.kind] if isinstance(value, ObjectInstance) else [*value.bases] if isinstance(value, Class) else []
                 return [*self._hold(value), *more]
@@ -174,15 +184,19 @@ def put(tensor: TracedArray, ssa: SSAValue | None, entry: Entry | None) -> None:
         tensor.restore(ssa, entry)
     elif ssa is not None:
         tensor.ssa = ssa
+    elif isinstance(tensor, RowElement):
+        tensor.restore()
 
 
 def contents(holder: StateHolder) -> dict[Any, Value]:
-    """Return the contents of a holder, in its order; what a growing list has from earlier rounds stands as one, `EARLIER`."""
+    """Return the contents of a holder, in its order; what earlier rounds have appended or stored stands as one, `EARLIER`."""
     match holder:
         case CallFrame():
             return dict(holder.variables)
         case List() if isinstance(holder.items, GrowingItems):
             return {EARLIER: None, **dict(enumerate(holder.items.own()))}
+        case List() | Dict() if isinstance(holder.items, TableItems):
+            return {EARLIER: None, **holder.items.own}
         case List():
             return dict(enumerate(holder.items))
         case Dict():
@@ -203,6 +217,14 @@ def fill(holder: StateHolder, content: Mapping[Any, Value]) -> None:
                 holder.items.reset(v for k, v in content.items() if k is not EARLIER)
             else:
                 holder.items = list(content.values())
+            return
+        case List() | Dict() if isinstance(holder.items, TableItems):
+            if EARLIER in content:
+                holder.items.own = {k: v for k, v in content.items() if k is not EARLIER}
+            elif isinstance(holder, List):
+                holder.items = list(content.values())
+            else:
+                holder.items = dict(content)
             return
         case List():
             holder.items[:] = list(content.values())
@@ -232,14 +254,36 @@ def tensors_of(value: Value) -> Iterator[TracedArray]:
         yield from tensors_of(part)
 
 
+def bases_of(tensor: TracedArray) -> Iterator[TracedArray]:
+    """An array, and those of which it is a view."""
+    yield tensor
+    if tensor.part is not None:
+        yield from bases_of(tensor.part.base)
+
+
 def parts_of(value: Value) -> Sequence[Value] | None:
     """Return the parts of a tuple, list or dict, in order; None for other values."""
     match value:
         case tuple():
             return value
         case List():
+            if isinstance(value.items, TableList):
+                return list(value.items.own.values())
             return value.items.own() if isinstance(value.items, GrowingItems) else value.items
         case Dict():
-            return list(value.items.values())
+            return list(value.items.own.values() if isinstance(value.items, TableDict) else value.items.values())
         case _:
             return None
+
+
+def rebuilt(value: Value, leaf: Callable[[TracedArray | NumberValue], Value]) -> Value:
+    """A value like this one, with these in place of its arrays and numbers."""
+    if isinstance(value, TracedArray | NumberValue):
+        return leaf(value)
+    if isinstance(value, List):
+        return List([rebuilt(v, leaf) for v in value.items], value.kind, value.most)
+    if isinstance(value, Dict):
+        return Dict({k: rebuilt(v, leaf) for k, v in value.items.items()}, value.kind, value.default)
+    assert isinstance(value, tuple)
+    made = [rebuilt(v, leaf) for v in value]
+    return NamedTupleValue.of(value.kind, made) if isinstance(value, NamedTupleValue) else tuple(made)

@@ -276,7 +276,9 @@ def _round(
         return {name: q for n, m in zip(names, matrices, strict=True) for name, q in _round(choice, [n], [m], moments).items()}
     whole, (stay,) = np.concatenate(matrices, axis=1), kept
     if choice.rounding in {"compensated", "corrected"}:
-        solve = compensated.quantise_compensated if choice.rounding == "compensated" else refined.quantise_refined
+        solve = compensated.quantise_compensated
+        if choice.rounding == "corrected":
+            solve = partial(refined.quantise_refined, damping=corrected.DAMPING)
         made = solve(whole, moments, group=choice.group, levels=LEVELS, options=choice.clip, kept=stay, name=names[0])
     else:
         counts = np.diag(moments)

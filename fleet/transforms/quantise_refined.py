@@ -13,13 +13,17 @@ the upper Cholesky factor of the inverse of the damped H:
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import numpy.typing as npt
 
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 from fleet.transforms.quantise_compensated import damped_moments, inverse_factor, quantise_compensated
 
-_COLUMNS = 1024
+_COLUMNS = 512
 """Columns rounded at a time: they and their errors fit into a cache."""
 _BLOCK = 32
 """Inputs whose errors are applied to all others together, as one matrix product."""
@@ -36,7 +40,7 @@ def quantise_refined(
     options: QuantiseOptions,
     damping: float = 0.01,
     kept: int = 0,
-    sweeps: int = 3,
+    sweeps: int = 1,
     name: str = "weight",
 ) -> Quantised:
     """Quantise a matrix for its typical inputs.
@@ -64,18 +68,24 @@ def quantise_refined(
     else:
         start = _in_best_order(weight, moments, group, levels, options, name)
     codes, scales, h = start.codes.copy(), start.scales.copy(), moments.astype(np.float32)
-    for columns in _parts(weight.shape[1]):
+
+    def improve(columns: slice) -> None:
         w, c, s = (np.ascontiguousarray(a[:, columns], np.float32) for a in (weight, codes, scales))
         may = c != 0 if kept else None
         for _ in range(sweeps):
             s = _better_scales(w, h, c, s, group)
             c = _better_codes(w, h, c, s, group, levels, may)
         codes[:, columns], scales[:, columns] = c, s
+
+    _by_columns(weight.shape[1], improve)
     return Quantised(codes, scales, group)
 
 
-def _parts(outputs: int) -> list[slice]:
-    return [slice(first, min(first + _COLUMNS, outputs)) for first in range(0, outputs, _COLUMNS)]
+def _by_columns(outputs: int, work: Callable[[slice], None]) -> None:
+    """Call `work` for parts of the columns. Threads take a part each; which, and how many there are, changes no bits."""
+    parts = [slice(first, min(first + _COLUMNS, outputs)) for first in range(0, outputs, _COLUMNS)]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(work, parts))
 
 
 def _in_best_order(
@@ -88,9 +98,12 @@ def _in_best_order(
     counts[order] = 1 / np.square(np.diag(factor).astype(np.float64))
     found = quantise(weight, group=group, levels=levels, options=options, importance=counts, name=name)
     codes = found.codes.copy()
-    for columns in _parts(weight.shape[1]):
+
+    def compensate(columns: slice) -> None:
         w, s = (np.ascontiguousarray(a[:, columns], np.float32) for a in (weight, found.scales))
         codes[:, columns] = _compensated(w, factor, order, s, group, levels)
+
+    _by_columns(weight.shape[1], compensate)
     return Quantised(codes, found.scales, group)
 
 

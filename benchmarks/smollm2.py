@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=8)
     parser.add_argument("--device", default="hbm0923")
     parser.add_argument("--group", type=int, default=64)
-    parser.add_argument("--rounding", default="compensated")
+    parser.add_argument("--rounding", default="corrected")
     parser.add_argument("--report", type=Path)
     given = parser.parse_args()
     row("figure", "measured", "wanted")

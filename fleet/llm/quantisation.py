@@ -76,7 +76,7 @@ class Quantisation:
     """
 
     group: int = 64
-    rounding: str = "compensated"
+    rounding: str = "corrected"
     host: tuple[str, ...] = ()
     sparse: Sparsity = DENSE
 

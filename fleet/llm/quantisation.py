@@ -59,7 +59,7 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
     "compensated": ("calibration",),
     "corrected": ("calibration", "calibration_more"),
 }
-KEPT = 8
+KEPT = 12
 """Calibrated results kept in the cache; one of a model with 135 million weights takes 70 MB."""
 Progress = Callable[[float, str], None]
 

@@ -29,7 +29,9 @@ def main() -> None:
     loaded = load_model(chosen.model)
     print("| head | group | rounding | perplexity, rounded golden | iss | answer of the rounded golden | answer of iss |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    for host, group, rounding in product(HOSTS, chosen.groups, chosen.roundings):
+    groups: list[int] = chosen.groups
+    roundings: list[str] = chosen.roundings
+    for host, group, rounding in product(HOSTS, groups, roundings):
         request = GenerateRequest(
             chosen.model, chosen.prompt, chosen.tokens, ("vm", "iss"), chosen.device,
             quantisation=Quantisation(group, rounding, host), perplexity=chosen.perplexity,

@@ -46,16 +46,11 @@ def quantise_refined(
     """Quantise a matrix for its typical inputs.
 
     Args:
-        weight: [inputs, outputs], floating point.
-        second_moments: [inputs, inputs], X'X (or its mean) over inputs X; symmetric.
-        group: inputs that share a scale; the last group may be smaller.
-        levels: largest magnitude of a code.
+        weight, second_moments, group, levels, damping, name: as for `quantise_compensated`.
         options: how a group's scale is chosen at the start.
-        damping: fraction of the diagonal's mean that is added to the diagonal.
         kept: codes of each block of 8 inputs that may be other than 0; 0: all. `quantise_compensated` chooses them; the sweeps
             improve those.
         sweeps: how often scales and codes are improved.
-        name: for messages.
 
     Raises:
         ModelError: NaN, infinity, or a group whose scale is beyond FP16.

@@ -46,7 +46,7 @@ def compiling(device: str, group: int, rounding: str) -> None:
     loaded = load_model("smollm2")
     start = time.perf_counter()
     choice = Quantisation(group, rounding)
-    text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
+    text = loaded.tokenizer.encode(bundled_text(*choice.texts)) if choice.texts else []
     quantise_model(loaded.weights, choice, text)
     quantised = time.perf_counter()
     compiled = compile_model(loaded, SHORT, find_device(device)[1], choice, aux=True)
@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=8)
     parser.add_argument("--device", default="hbm0923")
     parser.add_argument("--group", type=int, default=64)
-    parser.add_argument("--rounding", default="compensated")
+    parser.add_argument("--rounding", default="corrected")
     parser.add_argument("--report", type=Path)
     given = parser.parse_args()
     row("figure", "measured", "wanted")

@@ -23,11 +23,15 @@ def main() -> None:
     parser.add_argument("--prompt", default="What is the capital of France?")
     parser.add_argument("--tokens", type=int, default=8)
     parser.add_argument("--perplexity", type=int, default=64)
+    parser.add_argument("--groups", type=int, nargs="+", default=list(GROUPS)[::-1])
+    parser.add_argument("--roundings", nargs="+", default=list(ROUNDINGS))
     chosen = parser.parse_args()
     loaded = load_model(chosen.model)
     print("| head | group | rounding | perplexity, rounded golden | iss | answer of the rounded golden | answer of iss |")
     print("|---|---|---|---|---|---|---|", flush=True)
-    for host, group, rounding in product(HOSTS, GROUPS[::-1], ROUNDINGS):
+    groups: list[int] = chosen.groups
+    roundings: list[str] = chosen.roundings
+    for host, group, rounding in product(HOSTS, groups, roundings):
         request = GenerateRequest(
             chosen.model, chosen.prompt, chosen.tokens, ("vm", "iss"), chosen.device,
             quantisation=Quantisation(group, rounding, host), perplexity=chosen.perplexity,

@@ -50,11 +50,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--groups", type=int, nargs="+", default=list(GROUPS)[::-1])
+    parser.add_argument("--roundings", nargs="+", default=list(ROUNDINGS))
     model = parser.parse_args()
     loaded = load_model(model.model)
     config = loaded.weights.config
     _, device = find_device("hbm0923")
-    choices = [Quantisation(g, r, host) for host in (("head",), ()) for g in model.groups for r in ROUNDINGS]
+    choices = [Quantisation(g, r, host) for host in (("head",), ()) for g in model.groups for r in model.roundings]
     rows = table(loaded, choices)
     print(f"{rows[0].tokens} tokens; as shipped {rows[0].perplexity:.2f}")
     print("| head | group | bits a weight | rounding | perplexity | times | +- | cycles of the products, ideal | timed |")

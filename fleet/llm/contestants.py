@@ -183,7 +183,7 @@ def compile_model(
         options: dict[str, Json] = {"group": loaded.weights.group}
         sparse = loaded.weights.sparse
     else:
-        text = loaded.tokenizer.encode(bundled_text("calibration")) if choice.calibrated else []
+        text = loaded.tokenizer.encode(bundled_text(*choice.texts)) if choice.texts else []
         quantised = quantise_model(loaded.weights, choice, text, progress=progress)
         weights, options, sparse = quantised.rounded, quantised.options, choice.sparse
     plan = _fitting(plan, weights.config, device)

@@ -51,6 +51,7 @@ def score(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Seque
     return score_logits(forward(config, weights, tokens), tokens)
 
 
-def bundled_text(name: str) -> str:
-    """Return a public-domain text: "evaluation" or "calibration" (fleet/llm/data/README.md)."""
-    return files("fleet.llm").joinpath("data", f"{name}.txt").read_text(encoding="utf-8")
+def bundled_text(*names: str) -> str:
+    """Return public-domain texts of fleet/llm/data one after the other: "evaluation", "calibration", "calibration_more"."""
+    folder = files("fleet.llm").joinpath("data")
+    return "\n".join(folder.joinpath(f"{name}.txt").read_text(encoding="utf-8") for name in names)

@@ -50,7 +50,7 @@ def table(
         model: weights and tokenizer.
         choices: what to measure.
         tokens: the text to predict; None: the bundled one, as much as the context holds.
-        calibration: text for calibrated roundings; None: the bundled one.
+        calibration: text for calibrated roundings; None: the bundled one of each.
         progress: called with the finished fraction (0 to 1) and a text.
 
     Raises:
@@ -59,8 +59,8 @@ def table(
     config = model.weights.config
     if tokens is None:
         tokens = model.tokenizer.encode(bundled_text("evaluation"))[: config.context]
-    if calibration is None:
-        calibration = model.tokenizer.encode(bundled_text("calibration"))
+    texts = {choice.texts for choice in choices if choice.texts and calibration is None}
+    learnt = {names: model.tokenizer.encode(bundled_text(*names)) for names in sorted(texts)}
     parts = len(choices) + 1
 
     def report(at: int) -> Callable[[float, str], None]:
@@ -70,7 +70,7 @@ def table(
     base = _score(model.weights, model.weights.digest, tokens)
     rows = [PerplexityRow(None, base.perplexity, 1.0, 0.0, len(base.losses))]
     for at, choice in enumerate(choices, start=1):
-        quantised = quantise_model(model.weights, choice, calibration, progress=report(at))
+        quantised = quantise_model(model.weights, choice, learnt.get(choice.texts, calibration or ()), progress=report(at))
         found = _score(quantised.rounded, quantised.key, tokens)
         rows.append(PerplexityRow(choice, found.perplexity, *found.ratio(base), len(found.losses), choice.mean_bits(config)))
     return rows

@@ -1,21 +1,22 @@
 """Quantises a language model for the device: INT4 codes from -7 to 7 with one FP16 scale per group, some layers on the host.
 
-Four roundings, from the cheapest to the best:
+Five roundings, from the cheapest to the best:
 
     absmax       a group's scale is its largest weight / 7
     search       the one of nine scales with the least squared error of the weights
     weighted     the same, each error weighted by the mean square of its input
     compensated  weighted; inputs rounded later also compensate the output error of inputs rounded before
+    corrected    the best order of the inputs, scales and codes improved in turn; layers also correct errors of layers before
 
-The last two need typical inputs. They come from a text (fleet/llm/data/calibration.txt), computed block by block through the blocks
-that are already quantised, so that later blocks also compensate errors of earlier ones. Layers that stay on the host are rounded to
-FP16. Results are cached under a hash of weights, choice, text and the rounding code.
+The last three need typical inputs. They come from texts (`Quantisation.texts`), computed through the layers that are already
+quantised: block by block, or layer by layer for `corrected` (`fleet.llm.corrected_layers`, `fleet.transforms.quantise_refined`).
+Layers that stay on the host are rounded to FP16. Results are cached under a hash of weights, choice, text and the rounding code.
 
 Sparse matrices are pruned as they are rounded: of each block of 8 inputs those weights stay that have the largest
 
-    absmax, search  magnitude
-    weighted        magnitude times the root mean square of their input
-    compensated     error of the outputs that all later inputs cannot compensate (`fleet.transforms.quantise_compensated`)
+    absmax, search          magnitude
+    weighted                magnitude times the root mean square of their input
+    compensated, corrected  error of the outputs that all later inputs cannot compensate (`fleet.transforms.quantise_compensated`)
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -35,27 +36,31 @@ import numpy.typing as npt
 
 from fleet.core.codec import Json
 from fleet.errors import ModelError
+from fleet.llm import corrected_layers as corrected
 from fleet.llm import reference
 from fleet.llm.config import ModelConfig
+from fleet.llm.corrected_layers import LAYERS_TOGETHER, corrected_layers, embedded
 from fleet.llm.files.cache import models_folder, store
 from fleet.llm.sparsity import DENSE, Sparsity
 from fleet.llm.weights import ModelWeights, WeightArray, linear_names, weight_shapes
 from fleet.transforms import prune
 from fleet.transforms import quantise as nearest
 from fleet.transforms import quantise_compensated as compensated
+from fleet.transforms import quantise_refined as refined
 from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 GROUPS, LEVELS = (32, 64, 128), 7
 _CODE_BITS, _SCALE_BITS = 4, 16
 _PLACES = {4: 8, 2: 6, 1: 3, 0: 0}
 """Bits of the places of a block of 8 inputs, by its kept weights."""
-ROUNDINGS = ("absmax", "search", "weighted", "compensated")
-KEPT = 8
+ROUNDINGS = ("absmax", "search", "weighted", "compensated", "corrected")
+_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "weighted": ("calibration",),
+    "compensated": ("calibration",),
+    "corrected": ("calibration", "calibration_more"),
+}
+KEPT = 12
 """Calibrated results kept in the cache; one of a model with 135 million weights takes 70 MB."""
-CHUNK = 410
-"""Tokens of a calibration sequence: long enough for typical attention, short enough to be quick."""
-_TOGETHER = (("attention.q", "attention.k", "attention.v"), ("attention.o",), ("ffn.gate", "ffn.up"), ("ffn.down",))
-"""Layers of a block that have the same inputs."""
 Progress = Callable[[float, str], None]
 
 
@@ -71,7 +76,7 @@ class Quantisation:
     """
 
     group: int = 64
-    rounding: str = "compensated"
+    rounding: str = "corrected"
     host: tuple[str, ...] = ()
     sparse: Sparsity = DENSE
 
@@ -85,7 +90,12 @@ class Quantisation:
     @property
     def calibrated(self) -> bool:
         """True if the rounding needs the inputs of layers."""
-        return self.rounding in {"weighted", "compensated"}
+        return bool(self.texts)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Names of the bundled texts to calibrate with (`fleet.llm.perplexity.bundled_text`); () if it needs no inputs."""
+        return _TEXTS.get(self.rounding, ())
 
     @property
     def bits(self) -> float:
@@ -217,33 +227,33 @@ def _plain(weights: ModelWeights, choice: Quantisation, report: Progress) -> dic
 
 
 def _calibrated(weights: ModelWeights, choice: Quantisation, calibration: Sequence[int], report: Progress) -> dict[str, Quantised]:
-    config = weights.config
-    length = min(CHUNK, config.context)
-    embedding = {name: weights[name] for name in weights.shapes if name.endswith("embedding")}
-    streams = [reference.embed(config, embedding, calibration[at : at + length]) for at in range(0, len(calibration), length)]
+    if choice.rounding == "corrected":
+        names = [name for name in linear_names(weights.config) if name not in choice.host]
+        return corrected_layers(weights, calibration, names, partial(_round, choice), report)
+    config, streams = weights.config, embedded(weights, calibration)
     layers: dict[str, Quantised] = {}
     for i in range(config.blocks):
         report(i / (config.blocks + 1), f"rounding block {i} of {config.blocks}")
         block = {name: weights[name] for name in weights.shapes if name.startswith(f"blocks.{i}.")}
         moments = _moments(config, block, i, streams)
-        for together in _TOGETHER:
+        for together in LAYERS_TOGETHER:
             names = [f"blocks.{i}.{layer}" for layer in together if f"blocks.{i}.{layer}" in block]
             names = [name for name in names if name not in choice.host]
             if names:
-                layers |= _round(names, [block[name] for name in names], moments[names[0]], choice)
+                layers |= _round(choice, names, [block[name] for name in names], moments[names[0]])
         block |= {name: layers[name].values(np.float32) for name in layers if name in block}
         streams = [reference.block_forward(config, block, i, x) for x in streams]
     report(config.blocks / (config.blocks + 1), "rounding the head")
     norm = {name: weights[name] for name in weights.shapes if name.startswith("norm.")}
     inputs = np.concatenate([reference.head_inputs(config, norm, x) for x in streams])
-    return layers | _round(["head"], [weights["head"]], inputs.T @ inputs, choice)
+    return layers | _round(choice, ["head"], [weights["head"]], inputs.T @ inputs)
 
 
 def _moments(
     config: ModelConfig, block: Mapping[str, WeightArray], i: int, streams: Sequence[WeightArray]
 ) -> dict[str, WeightArray]:
     """Return X'X of the inputs X of each layer, computed once for layers with the same inputs."""
-    first = {f"blocks.{i}.{layer}": f"blocks.{i}.{layers[0]}" for layers in _TOGETHER for layer in layers}
+    first = {f"blocks.{i}.{layer}": f"blocks.{i}.{layers[0]}" for layers in LAYERS_TOGETHER for layer in layers}
     if not config.gated:
         first[f"blocks.{i}.ffn.up"] = f"blocks.{i}.ffn.up"
     sums: dict[str, WeightArray] = {}
@@ -258,17 +268,18 @@ def _moments(
 
 
 def _round(
-    names: Sequence[str], matrices: Sequence[WeightArray], moments: WeightArray, choice: Quantisation
+    choice: Quantisation, names: Sequence[str], matrices: Sequence[WeightArray], moments: WeightArray
 ) -> dict[str, Quantised]:
     """Round layers with the same inputs side by side, so that work on the inputs is done once."""
     kept = {choice.sparse.kept(name) for name in names}
     if len(kept) > 1:
-        return {name: q for n, m in zip(names, matrices, strict=True) for name, q in _round([n], [m], moments, choice).items()}
+        return {name: q for n, m in zip(names, matrices, strict=True) for name, q in _round(choice, [n], [m], moments).items()}
     whole, (stay,) = np.concatenate(matrices, axis=1), kept
-    if choice.rounding == "compensated":
-        made = compensated.quantise_compensated(
-            whole, moments, group=choice.group, levels=LEVELS, options=choice.clip, kept=stay, name=names[0]
-        )
+    if choice.rounding in {"compensated", "corrected"}:
+        solve = compensated.quantise_compensated
+        if choice.rounding == "corrected":
+            solve = partial(refined.quantise_refined, damping=corrected.DAMPING)
+        made = solve(whole, moments, group=choice.group, levels=LEVELS, options=choice.clip, kept=stay, name=names[0])
     else:
         counts = np.diag(moments)
         made = nearest.quantise(
@@ -284,7 +295,7 @@ def _round(
 def _code_digest() -> str:
     """Return a hash of the sources that determine a rounding, so that no cached result outlives them."""
     total = hashlib.sha256()
-    for module in (nearest, compensated, prune, reference):
+    for module in (nearest, compensated, refined, prune, reference, corrected):
         total.update(Path(str(module.__file__)).read_bytes())
     total.update(Path(__file__).read_bytes())
     return total.hexdigest()

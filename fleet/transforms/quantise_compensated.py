@@ -55,7 +55,7 @@ def quantise_compensated(
     """
     inputs, outputs = weight.shape
     importance = np.diag(second_moments).astype(np.float64)
-    factor = _inverse_factor(second_moments, damping, name)
+    factor = inverse_factor(damped_moments(second_moments, damping), name)
     left = weight.astype(np.float32)
     counts = np.square(1 / np.diag(factor))[:, None]
     codes = np.empty((inputs, outputs), np.int8)
@@ -89,15 +89,20 @@ def quantise_compensated(
     return Quantised(codes, scales, group)
 
 
-def _inverse_factor(moments: np.ndarray, damping: float, name: str) -> npt.NDArray[np.float32]:
-    """Return the upper U with U'U = inverse of the damped matrix."""
+def damped_moments(moments: np.ndarray, damping: float) -> npt.NDArray[np.float64]:
+    """Return a copy with a fraction of the diagonal's mean added to the diagonal; an input never seen counts the mean."""
     h = moments.astype(np.float64)
     diagonal = np.diag(h)
     mean = float(diagonal.mean()) or 1.0
     h[np.diag_indices_from(h)] = np.where(diagonal == 0, mean, diagonal) + damping * mean
+    return h
+
+
+def inverse_factor(moments: npt.NDArray[np.float64], name: str) -> npt.NDArray[np.float32]:
+    """Return the upper U with U'U = inverse(moments). Raises ModelError if they are not positive; name: of the weight."""
     try:
         # Reversed, h = L L' has L upper, so inverse(h) = inverse(L)' inverse(L) with inverse(L) upper.
-        upper = np.linalg.cholesky(h[::-1, ::-1])[::-1, ::-1]
+        upper = np.linalg.cholesky(moments[::-1, ::-1])[::-1, ::-1]
         return _upper_inverse(upper).astype(np.float32)
     except np.linalg.LinAlgError:
         raise ModelError("the second moments of its inputs are not positive", where=f"weight '{name}'") from None

@@ -60,6 +60,7 @@ def test_each_rounding_brings_layers_outputs_closer() -> None:
     for rounding in ROUNDINGS:
         rounded = quantise_model(MODEL, Quantisation(128, rounding), TEXT).rounded[name]
         errors.append(float(np.square(inputs[0] @ (rounded - arrays[name])).sum()))
+    assert errors[4] < 0.9 * errors[3]
     assert errors[3] < 0.5 * errors[2]
     assert errors[2] < errors[1] < errors[0]
 
@@ -95,10 +96,11 @@ def test_the_cache_keeps_the_newest(cache: Path, monkeypatch: pytest.MonkeyPatch
     assert len(list((cache / "models" / "quantised").iterdir())) == 1
 
 
+@pytest.mark.parametrize("rounding", ["compensated", "corrected"])
 @pytest.mark.parametrize("architecture", ["qwen2", "chatglm2", "gpt2"])
-def test_every_architecture_can_be_calibrated(architecture: str) -> None:
+def test_every_architecture_can_be_calibrated(architecture: str, rounding: str) -> None:
     model = tiny_model(architecture)
-    made = quantise_model(model, Quantisation(64), TEXT)
+    made = quantise_model(model, Quantisation(64, rounding), TEXT)
     assert list(made) == linear_names(model.config)
     tokens = TEXT[:30]
     exact, rounded = (forward(model.config, dict(w), tokens) for w in (model, made.rounded))
@@ -140,8 +142,9 @@ def test_perplexity_is_that_of_its_definition() -> None:
 
 def test_the_texts_are_apart() -> None:
     """Nothing is measured on what was learnt from."""
-    first, second = (set(bundled_text(name).split("\n\n")) for name in ("evaluation", "calibration"))
+    first, second = (set(bundled_text(*names).split("\n\n")) for names in (("evaluation",), ("calibration", "calibration_more")))
     assert not first & second
+    assert {name for r in ROUNDINGS for name in Quantisation(rounding=r).texts} == {"calibration", "calibration_more"}
     assert len(bundled_text("evaluation")) > 4000
 
 

@@ -59,7 +59,7 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--sparse", "--strategy", "strategy", default="", metavar="STRATEGY",
               help="Matrices with sparse weights, on a device that has them: 4, 2 or 1 of 8 for all, parts as in "
                    "attention=4,mlp=2, or a named strategy (`fleet help language-model-weights`).")  # fmt: skip
-@click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]), default="compensated",
+@click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated", "corrected"]), default="corrected",
               show_default=True, help="Rounding of weights to INT4 (`fleet help language-models`).")  # fmt: skip
 @click.option("--host-layers", "host_layers", default="", help="Layers that stay FP16 on the host, comma-separated: head.")
 @click.option(

@@ -108,8 +108,9 @@ def fetch_model(name: str, wheel: Path | None) -> None:
 @click.argument("model")
 @click.option("--group", "groups", default="128,64,32", show_default=True, help="Inputs that share a scale, comma separated.")
 @click.option(
-    "--rounding", "roundings", default="absmax,search,weighted,compensated", show_default=True, help="Roundings, comma separated."
-)
+    "--rounding", "roundings", default="absmax,search,weighted,compensated,corrected", show_default=True,
+    help="Roundings, comma separated.",
+)  # fmt: skip
 @click.option(
     "--head",
     type=click.Choice(["device", "host", "both"]),

@@ -53,8 +53,8 @@ hardware cannot have; 4 some points have no figures; 130 interrupted.
 )
 @click.option("--tokens", type=click.IntRange(min=2), default=64, show_default=True,
               help="Language models: tokens of the bundled text for perplexity.")  # fmt: skip
-@click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated"]),
-              help="Language models: how weights are rounded (default: compensated).")  # fmt: skip
+@click.option("--rounding", type=click.Choice(["absmax", "search", "weighted", "compensated", "corrected"]),
+              help="Language models: how weights are rounded (default: corrected).")  # fmt: skip
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes of --executor local.")
 @click.option(
     "--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True,

@@ -15,9 +15,15 @@ _NANS = {np.dtype(np.float16): 0x7E00, np.dtype(np.float32): 0x7FC00000, np.dtyp
 """The one NaN of each format that is stored: quiet, positive, no payload."""
 
 
+class ArrangementError(DeviceError):
+    """Places that cannot be: a fault of the layout, where another DeviceError refuses a tensor."""
+
+
 @dataclass(frozen=True)
 class Arrangement:
     """Places of a tensor's elements. The axes before the last together are rows, the last one has channels.
+
+    Raises ArrangementError for places outside the memory and elements that are no numbers.
 
     Element [row, channel] is number `row * row_step + channel // lanes * block_step + channel % lanes`; all others are 0.
 
@@ -41,13 +47,13 @@ class Arrangement:
 
     def __post_init__(self) -> None:
         if min(self.rows, self.channels, self.row_step, self.block_step, self.count) < 0 or self.lanes < 1:
-            raise DeviceError(f"{self} has a negative number, or no lanes")
+            raise ArrangementError(f"{self} has a negative number, or no lanes")
         if self.number.kind not in "iu" and self.number.newbyteorder("=") not in _NANS:
             known = ", ".join(d.name for d in _NANS)
-            raise DeviceError(f"elements in memory are {self.number}, expected {known} or an integer")
+            raise ArrangementError(f"elements in memory are {self.number}, expected {known} or an integer")
         last = (self.rows - 1) * self.row_step + (self.blocks - 1) * self.block_step + self.lanes
         if self.rows and self.blocks and last > self.count:
-            raise DeviceError(f"element [{self.rows - 1}, {self.channels - 1}] leaves the {self.count} elements of {self}")
+            raise ArrangementError(f"element [{self.rows - 1}, {self.channels - 1}] leaves the {self.count} elements of {self}")
 
     @classmethod
     def flat(cls, elements: int, number: np.dtype, count: int | None = None) -> Arrangement:

@@ -103,5 +103,5 @@ def test_wider_floats_keep_every_bit_and_have_one_nan(number: str, nan: str) -> 
 
 @pytest.mark.parametrize("number", ["?", "<c8", "V2"])
 def test_elements_of_another_kind_are_refused(number: str) -> None:
-    with pytest.raises(DeviceError, match="elements in memory are .*, expected float16, float32, float64 or an integer"):
+    with pytest.raises(DeviceError, match=r"elements in memory are .*, expected float16, float32, float64 or an integer"):
         Arrangement.flat(4, np.dtype(number))

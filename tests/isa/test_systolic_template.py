@@ -335,6 +335,23 @@ def test_a_sweep_keeps_the_rules_of_the_hardware(cube: Workspace) -> None:
     assert "without figures" not in out
 
 
+def test_a_commit_before_the_answer_to_a_write_is_found(cube: Workspace) -> None:
+    """With any results and any cycles: by the bench, where the memory takes its time."""
+    ready = "state_q == StFetch || state_q == StSend || state_q == StAnswers;"
+    edits = [("asked_d == rows ? StAnswers", "asked_d == rows ? StCommit"), (f"ddr_bready_o  = {ready}", "ddr_bready_o  = 1'b1;")]
+    suite = cube.folder / "sets/cube/cube/conformance.py"
+    right = suite.read_text()
+    suite.write_text(right.replace('"write_back": 2 * rows + 1', '"write_back": rows'))
+    try:
+        with _edited_top(cube, edits):
+            assert "  PASS " in cube.fleet("stream", "run", "cube_tiny/mvout/directed/2", "--memory", "ideal")
+            out = cube.fleet("stream", "run", "cube_tiny/mvout/directed/2", "--memory", "fixed:20", code=1)
+    finally:
+        suite.write_text(right)
+    said = r"the instruction commits before its writes are answered \(commit \d+, opcode 0x6\), cycle \d+: no response yet to \d+ "
+    assert re.search(said, out), out
+
+
 def test_a_device_whose_sizes_do_not_fit_is_refused(cube: Workspace) -> None:
     file = cube.folder / "sets/cube/cube/devices/cube_tiny.toml"
     right = file.read_text()

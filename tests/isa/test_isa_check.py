@@ -214,6 +214,12 @@ def test_more_products_than_the_device_has_cells_are_found(
     assert re.search(said, capsys.readouterr().out)
 
 
+def test_what_the_hardware_refuses_has_no_cost(installed_set: Path, import_from: ImportFrom) -> None:
+    planted(installed_set, "semantics.py", "return 4 + 8 * fields", "assert 1 <= fields['vadd_beats'] <= 16; return 4 + 8 * fields")
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 0
+
+
 def test_a_cost_that_is_not_the_hardwares_is_found(
     installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
 ) -> None:

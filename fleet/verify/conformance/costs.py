@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
 
+from fleet.isa.checking.asking import ask_cycles
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.resolved import resolved
-from fleet.sdk import Device, InstructionSet
+from fleet.sdk import Call, Device, InstructionSet
 from fleet.streams.case import StreamOutcome
 
 _GATE = 0.1
@@ -23,16 +24,22 @@ class CostSample:
     device: Device
     known: dict[str, list[tuple[int, int]]] = field(default_factory=dict[str, list[tuple[int, int]]])
 
-    def add(self, outcome: StreamOutcome) -> None:
-        """Take the executed calls of a stream whose results were right, if the memory was ideal and each call was waited for."""
-        setting = outcome.setting
-        if not outcome.passed or (setting.memory, setting.issue) != ("ideal", "regs"):
-            return
-        calls = resolved(self.instruction_set, self.device, outcome.case.calls)
-        for call, commit in zip(calls, outcome.found, strict=False):
-            expected = self.instruction_set.instructions[call.instruction].expected_cycles(self.device, call.fields)
-            if expected is not None and commit.cycles and not commit.cause:
-                self.known.setdefault(call.instruction, []).append((expected, sum(commit.cycles.values())))
+    def add(self, outcomes: Iterable[StreamOutcome]) -> None:
+        """Take the executed calls of streams whose results were right, if the memory was ideal and each call was waited for.
+
+        Raises NoAnswer for an estimate that is no number of cycles.
+        """
+        for outcome in outcomes:
+            if outcome.passed and (outcome.setting.memory, outcome.setting.issue) == ("ideal", "regs"):
+                calls = resolved(self.instruction_set, self.device, outcome.case.calls)
+                for call, commit in zip(calls, outcome.found, strict=False):
+                    if commit.cycles and not commit.cause:  # of a refused call nothing is estimated
+                        self._measured(call, sum(commit.cycles.values()))
+
+    def _measured(self, call: Call, cycles: int) -> None:
+        cls = self.instruction_set.instructions[call.instruction]
+        expected = ask_cycles(cls, "expected_cycles", self.device, call.fields, "ideal")
+        self.known.setdefault(call.instruction, []).append((expected, cycles))
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each instruction whose cost is wrong in the median, with its worst call."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from fleet.core.scratch import Scratch
 from fleet.errors import FleetError
+from fleet.isa.checking.asking import NoAnswer
 from fleet.isa.registry import find_device
 from fleet.sdk import NoRoomError
 from fleet.streams.images import Images
@@ -54,9 +55,12 @@ def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | 
                 if drawn.failure:
                     yield SampleFailure(name, drawn.failure)
                     continue
-                if costs is not None:
-                    for outcome in drawn.outcomes:
-                        costs.add(outcome)
+                try:
+                    if costs is not None:
+                        costs.add(drawn.outcomes)
+                except NoAnswer as error:
+                    yield SampleFailure(name, str(error))
+                    continue
                 wrong = [o for o in drawn.outcomes if not o.passed]
                 yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
         return

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fleet.cli.main import main
+from fleet.errors import DeviceError
 from fleet.isa import registry
+from fleet.isa.checking.layouts import check_layout
 from fleet.isa.checking.whole import check_set
 from fleet.isa.registry import find_instruction_set
+from fleet.sdk import Arrangement, Layout
 
 ImportFrom = Callable[[Path], None]
 
@@ -214,6 +219,28 @@ def test_more_products_than_the_device_has_cells_are_found(
     assert re.search(said, capsys.readouterr().out)
 
 
+class _Singles(Layout):
+    """float32 alone."""
+
+    def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
+        if dtype != np.float32:
+            raise DeviceError(f"float32, not {dtype}")
+        return Arrangement.flat(int(np.prod(shape)), np.dtype("<f4"))
+
+
+def test_a_layout_takes_the_dtype_of_its_traces() -> None:
+    """Else the first run refuses a float32 model: it holds float32, not float16."""
+    found = find_instruction_set("vgemm")
+    (finding,) = check_layout(replace(found, layout=_Singles()))
+    assert str(finding).endswith(
+        "layout: takes float32, and not float16, in which traces keep its real tensors; "
+        "set `real = np.dtype(np.float32)` in the class"
+    )
+    whole = type("Whole", (_Singles,), {"real": np.dtype(np.float32)})()
+    assert list(check_layout(replace(found, layout=whole))) == []
+    assert list(check_layout(found)) == []
+
+
 def test_what_the_hardware_refuses_has_no_cost(installed_set: Path, import_from: ImportFrom) -> None:
     planted(installed_set, "semantics.py", "return 4 + 8 * fields", "assert 1 <= fields['vadd_beats'] <= 16; return 4 + 8 * fields")
     import_from(installed_set)
@@ -299,7 +326,6 @@ def test_an_address_without_a_space_is_refused_at_load(
 
 def test_hardware_of_another_description_is_refused_with_its_line(installed_set: Path, import_from: ImportFrom) -> None:
     from fleet.engines.rtl_sim.build import design_of
-    from fleet.errors import DeviceError
 
     path = installed_set / "vector_add" / "vector_add.rdl"
     path.write_text(path.read_text().replace("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))

@@ -24,6 +24,7 @@ def check_layout(instruction_set: InstructionSet) -> Iterator[Finding]:
     """Pack and unpack tensors of shapes around powers of two. What the layout refuses (FleetError) is left out."""
     layout = instruction_set.layout
     at = class_place(type(layout))
+    taken: set[np.dtype] = set()
     for dtype, leading, channels in product(map(np.dtype, _DTYPES), _LEADING, _CHANNELS):
         shape = (*leading, channels)
         tensor = (np.arange(np.prod(shape)) % _MOST).reshape(shape).astype(dtype)
@@ -39,6 +40,7 @@ def check_layout(instruction_set: InstructionSet) -> Iterator[Finding]:
         except Exception as error:  # whatever the author's code raises
             yield Finding(at, f"{what} cannot be packed: {reason(error)}")
             return
+        taken.add(dtype)
         if memory.nbytes != size:
             yield Finding(at, f"{what} is packed into {memory.nbytes} bytes, `size` says {size}")
             return
@@ -47,3 +49,7 @@ def check_layout(instruction_set: InstructionSet) -> Iterator[Finding]:
             place = f"element {list(lost)} is {back[lost]}, expected {tensor[lost]}" if lost else f"its shape is {list(back.shape)}"
             yield Finding(at, f"{what} does not come back from memory: {place}")
             return
+    reals = [dtype.name for dtype in sorted(taken, key=str) if dtype.kind == "f"]
+    if reals and layout.real not in taken:
+        what = f"layout: takes {' and '.join(reals)}, and not {layout.real.name}, in which traces keep its real tensors"
+        yield Finding(at, f"{what}; set `real = np.dtype(np.{reals[0]})` in the class")

@@ -17,8 +17,8 @@ from same_job import arguments, play
 
 from fleet.engines.rtl_sim import build as building
 from fleet.engines.rtl_sim.build import build, design_of
-from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.isa.registry import find_device
+from fleet.sdk import rtl_models
 
 
 def _executables(device: str, folder: Path) -> dict[str, Path]:

@@ -8,9 +8,9 @@ import tomllib
 from pathlib import Path
 
 import fleet
-from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.isa.registry import instruction_sets
 from fleet.isa.scaffold.workspace import EXAMPLES
+from fleet.sdk import rtl_models
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

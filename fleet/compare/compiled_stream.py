@@ -20,7 +20,7 @@ from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory, as_bytes
 from fleet.isa.reading.cache import load
-from fleet.sdk import Call, Device, InstructionSet
+from fleet.sdk import Call, Device, InstructionSet, Layout
 
 if TYPE_CHECKING:
     from fleet.targets.accel.program import AccelProgram
@@ -110,11 +110,8 @@ class CompiledStream:
         for op in ops:
             buffer = self.compiled.plan.buffers.get(op)
             if buffer is not None and buffer.offset <= address < buffer.offset + buffer.size:
-                elements = _elements_by_halfword(self.compiled.instruction_set, buffer.shape, buffer.dtype)
-                place = (address - buffer.offset) // 2
-                if elements is None or place >= elements.size or elements[place] < 0:
-                    return None
-                return tuple(int(i) for i in np.unravel_index(int(elements[place]), buffer.shape))
+                element = _element_at(self.compiled.instruction_set.layout, buffer.shape, buffer.dtype, address - buffer.offset)
+                return None if element is None else tuple(int(i) for i in np.unravel_index(element, buffer.shape))
         return None
 
 
@@ -140,12 +137,23 @@ def _figures(instruction_set: InstructionSet, device: Device, call: Call, memory
     return CallFigures(*macs, expected, least, unit)
 
 
-def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
+def _element_at(layout: Layout, shape: tuple[int, ...], dtype: np.dtype, byte: int) -> int | None:
+    """Return the number in C order of the element that a byte of a tensor belongs to; None for fill, or an unknown arrangement."""
+    try:
+        a = layout.arrangement(shape, dtype)
+    except FleetError:
+        elements = _elements_by_halfword(layout.pack, shape, dtype)
+        return None if elements is None or byte // 2 >= elements.size or elements[byte // 2] < 0 else int(elements[byte // 2])
+    numbers = a.of(np.arange(a.count)).reshape(a.rows, a.blocks * a.lanes)[:, : a.channels]
+    found = np.flatnonzero(numbers == byte // a.number.itemsize)
+    return int(found[0]) if found.size else None
+
+
+def _elements_by_halfword(pack: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
     """Return the flat element index for each 16-bit word of a packed tensor, -1 for padding; None if the layout cannot be derived.
 
     The layout is derived by packing the indices: three digits of base 1000, each plus one, are exact in float16.
     """
-    pack: Callable[[np.ndarray], np.ndarray] = instruction_set.layout.pack
     index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
     if dtype.kind != "f":
         return _elements_of_words(pack, index, dtype)

@@ -294,7 +294,8 @@ def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool) -> l
     if stats.violations and is_argmax:
         return [f"{prefix}{stats.violations} of {size} classes differ though the margin decides them"]
     if stats.violations:
-        return [f"{prefix}{stats.violations} of {size} elements beyond the bound, worst {stats.worst_ratio:.3g} times"]
+        times = f", worst {stats.worst_ratio:.3g} times" if np.isfinite(stats.worst_ratio) else ""  # a bound of 0 has no multiple
+        return [f"{prefix}{stats.violations} of {size} elements beyond the bound{times}"]
     return []
 
 

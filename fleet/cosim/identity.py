@@ -123,7 +123,7 @@ def software_hash(*more: Path) -> str:
 @cache
 def bench_hash() -> str:
     """Return the SHA-256 (hex) of the bench and the memory models."""
-    from fleet.engines.rtl_sim.build import rtl_models
+    from fleet.sdk import rtl_models
 
     models = rtl_models()
     return _files_hash([p for name in _BENCH for p in sorted((models / name).rglob("*")) if p.is_file() and p.suffix != ".md"])

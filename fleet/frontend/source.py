@@ -21,6 +21,7 @@ from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.arrays.builder import MAX_USED, Builder
 from fleet.frontend.arrays.tracing import Tracing, final_values
+from fleet.frontend.drawn import drawn_input
 from fleet.frontend.live.arguments import bound_arguments, check_finite, declared
 from fleet.frontend.mlir import entry as mlir
 from fleet.frontend.mlir.choice import is_mlir
@@ -101,7 +102,7 @@ def signature(spec: str) -> list[Declared]:
 
 
 def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seeded random arrays for every argument that is no weight: standard normal floats, integers 0 or 1.
+    """Seeded random arrays for every argument that is no weight: as `drawn_input` draws them.
 
     Named dimensions that the weights bind keep that size; all others get `batch`.
     Raises SourceError for an argument that does not declare dtype and dimensions, ModelError for a weight of another shape.
@@ -126,7 +127,7 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
             )  # fmt: skip
         shape = tuple(d if isinstance(d, int) else sizes.get(d, batch) for d in a.dims)
         check_room(bytes_of(shape, np.dtype(np.float64)), f"a drawn {a.name}, {a.dtype}{list(shape)},", where=where)
-        found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
+        found[a.name] = drawn_input(rng, shape, a.dtype)
     return found
 
 

@@ -10,7 +10,7 @@ from fleet.sdk.conformance import ANY_CYCLES, DATA_KINDS, WORKING, CycleRules, D
 from fleet.sdk.coverage import CoverageHints, Limit
 from fleet.sdk.device_file import load_devices
 from fleet.sdk.hardware.device import Device
-from fleet.sdk.hardware.rtl_files import GeneratedSource, RtlFiles, generated_files, listed_sources
+from fleet.sdk.hardware.rtl_files import GeneratedSource, RtlFiles, generated_files, listed_sources, rtl_models
 from fleet.sdk.hardware.rtl_memory import Lanes, RtlMemory, RtlRegister
 from fleet.sdk.hardware.state import MemoryArray, OnChipMemory, State, StateRegister
 from fleet.sdk.instructions.instruction import Call, Instruction, Memory, Range, Write, contiguous
@@ -71,4 +71,5 @@ __all__ = [
     "load_devices",
     "patterns_in",
     "place",
+    "rtl_models",
 ]

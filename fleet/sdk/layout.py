@@ -11,13 +11,19 @@ from fleet.errors import DeviceError
 
 __all__ = ["Arrangement", "Layout"]
 
-_CANONICAL_NAN = 0x7E00
-"""The one NaN of FP16 that is stored."""
+_NANS = {np.dtype(np.float16): 0x7E00, np.dtype(np.float32): 0x7FC00000, np.dtype(np.float64): 0x7FF8000000000000}
+"""The one NaN of each format that is stored: quiet, positive, no payload."""
+
+
+class ArrangementError(DeviceError):
+    """Places that cannot be: a fault of the layout, where another DeviceError refuses a tensor."""
 
 
 @dataclass(frozen=True)
 class Arrangement:
     """Places of a tensor's elements. The axes before the last together are rows, the last one has channels.
+
+    Raises ArrangementError for places outside the memory and elements that are no numbers.
 
     Element [row, channel] is number `row * row_step + channel // lanes * block_step + channel % lanes`; all others are 0.
 
@@ -26,7 +32,7 @@ class Arrangement:
         lanes: channels that stand side by side.
         row_step, block_step: elements from a row to the next, and from a block of `lanes` channels to the next.
         count: elements in memory, the fill included.
-        number: dtype of an element in memory (float16, or an integer).
+        number: dtype of an element in memory: float16, float32, float64, or an integer.
         fraction: fraction bits, if a real number is stored as an integer in fixed point.
     """
 
@@ -41,10 +47,13 @@ class Arrangement:
 
     def __post_init__(self) -> None:
         if min(self.rows, self.channels, self.row_step, self.block_step, self.count) < 0 or self.lanes < 1:
-            raise DeviceError(f"{self} has a negative number, or no lanes")
+            raise ArrangementError(f"{self} has a negative number, or no lanes")
+        if self.number.kind not in "iu" and self.number.newbyteorder("=") not in _NANS:
+            known = ", ".join(d.name for d in _NANS)
+            raise ArrangementError(f"elements in memory are {self.number}, expected {known} or an integer")
         last = (self.rows - 1) * self.row_step + (self.blocks - 1) * self.block_step + self.lanes
         if self.rows and self.blocks and last > self.count:
-            raise DeviceError(f"element [{self.rows - 1}, {self.channels - 1}] leaves the {self.count} elements of {self}")
+            raise ArrangementError(f"element [{self.rows - 1}, {self.channels - 1}] leaves the {self.count} elements of {self}")
 
     @classmethod
     def flat(cls, elements: int, number: np.dtype, count: int | None = None) -> Arrangement:
@@ -75,7 +84,7 @@ class Layout:
     """
 
     real: ClassVar[np.dtype] = np.dtype(np.float16)
-    """The dtype in which traces keep real tensors."""
+    """The dtype in which traces keep real tensors: float32 for a device whose memory holds float32. `arrangement` must take it."""
 
     def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
         """Return the places of the elements. Raises DeviceError for a shape or dtype that the layout cannot hold."""
@@ -88,7 +97,8 @@ class Layout:
     def pack(self, array: np.ndarray) -> np.ndarray:
         """Host tensor (floats, or integers for index tensors) -> device bytes (uint8), rounded to the nearest, ties to even.
 
-        Real numbers beyond FP16 become infinity, beyond a fixed-point number its end; NaN becomes 0x7E00, or 0 in fixed point.
+        Real numbers beyond the format become infinity, beyond a fixed-point number its end; NaN becomes the quiet one without a
+        payload (0x7E00 in FP16), or 0 in fixed point.
         Raises DeviceError for integers beyond what is stored, and as `arrangement`.
         """
         a = self.arrangement(array.shape, array.dtype)
@@ -121,9 +131,9 @@ def _stored(array: np.ndarray, a: Arrangement) -> np.ndarray:
         return np.clip(np.nan_to_num(scaled, posinf=np.inf, neginf=-np.inf), ends.min, ends.max).astype(a.number)
     if a.number.kind == "f":
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            half = array.astype(a.number)
-        half.view(np.uint16)[np.isnan(array)] = _CANONICAL_NAN
-        return half
+            real = array.astype(a.number)
+        real.view(f"{a.number.byteorder}u{a.number.itemsize}")[np.isnan(array)] = _NANS[a.number.newbyteorder("=")]
+        return real
     ends = np.iinfo(a.number)
     if array.size and (int(array.min()) < ends.min or int(array.max()) > ends.max):
         raise DeviceError(f"an index tensor holds values outside {a.number.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["VERSION", "why_not"]
 
-VERSION = "2.7"
+VERSION = "2.8"
 """major.minor: a set for another major version, or for a later minor one, is refused (`InstructionSet.sdk`)."""
 
 

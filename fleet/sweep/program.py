@@ -72,19 +72,20 @@ class ProgramSubject:
         found = next((c for c in result.comparisons if c.name == "iss-vs-vm"), None)
         if found is None:
             raise DeviceError(f"nothing was compared: {'; '.join(result.reasons)}", where=point.label)
-        figures = [Quality("SQNR", self._sqnr(found), "dB", higher=True)]
+        sqnr = self._sqnr(found)
+        figures = [] if sqnr is None else [Quality("SQNR", sqnr, "dB", higher=True)]
         task = next((t for t in result.tasks if t.engine == "iss" and t.value is not None), None)
         if task is not None and task.value is not None:
             figures.append(Quality(task.metric, 100 * task.value, "%", higher=True))
         return QualityRecord(tuple(figures), result.verdict, result.reasons)
 
-    def _sqnr(self, compared: Comparison) -> float:
-        """Return the SQNR in dB of the worst output."""
+    def _sqnr(self, compared: Comparison) -> float | None:
+        """Return the SQNR in dB of the worst real output, or of integers where no output is real; None if none was compared."""
         scores = class_scores(self.program)
         owners = [value.owner for value in self.program.returned()]
         wanted = {scores} if scores is not None else {op_id(op) for op in owners if isinstance(op, FleetOp)}
-        rows = [row for row in compared.operations if row.op in wanted and row.has_ulps]
-        return min((row.cumulative.sqnr_db for row in rows), default=float("nan"))
+        rows = [row for row in compared.operations if row.op in wanted]
+        return min((row.cumulative.sqnr_db for row in [r for r in rows if r.has_ulps] or rows), default=None)
 
     def hardware(self, point: SweepPoint, folder: Path) -> HardwareRecord:
         """Run vm, iss and rtl."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from fleet.ir.dialect import ConstantOp, FleetOp, kind_of, op_id
+from fleet.ir.dialect import ConstantOp, FleetOp, name_of, op_id
 from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.isa.pattern_calls import matched
@@ -68,7 +68,9 @@ def place(program: Program, patterns: Sequence[Pattern], device: Device, options
             continue
         reasons = [m.reason for m in offers if isinstance(m, Missed)]
         reasons += ["a value inside the group that it would end is used outside"] if matches else []
-        why[op_id(op)] = "; ".join(dict.fromkeys(reasons)) or f"{device.name} has no instruction for {kind_of(op)}"
+        why[op_id(op)] = (
+            "; ".join(dict.fromkeys(reasons)) or f"{device.name} has no instruction for {name_of(op).removeprefix('fleet.')}"
+        )
     while True:
         schedule = _schedule(operations, owner)
         if isinstance(schedule, Match):

@@ -301,6 +301,15 @@ void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_
         }
         record.start = record.end - counted;
     }
+    // Of a younger instruction writes may be under way: only the last one that was started is held to its own.
+    if (marked_ && fetched_ == 0 && starts_.empty() && error == 0) {
+        const std::string writes = Memory::instance().unanswered();
+        if (!writes.empty()) {
+            fail(format("the instruction commits before its writes are answered (commit %u, opcode 0x%x)", record.seq, opcode) + ", cycle " +
+                 std::to_string(cycle) + ": no response yet to " + writes);
+            return;
+        }
+    }
     Memory::instance().digest().take(cycle, record.digest, record.bytes_written);
     record.result = result_valid ? result : 0;
     if ((commits_ + 1) * kRecordBytes > trace_.size()) {

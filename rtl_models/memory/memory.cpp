@@ -88,14 +88,21 @@ uint64_t* Memory::waits(uint32_t port) {
     return port == kPortDdr ? ddr().waits : register_waits_;
 }
 
-std::string Memory::describe() const {
+std::string Memory::joined(std::string (Port::*said)() const) const {
     std::string text;
     for (const auto& port : ports_) {
-        const std::string part = port->describe();
+        const std::string part = ((*port).*said)();
         if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
     }
+    return text;
+}
+
+std::string Memory::describe() const {
+    const std::string text = joined(&Port::describe);
     return text.empty() ? "no memory transaction is outstanding" : text;
 }
+
+std::string Memory::unanswered() const { return joined(&Port::unanswered); }
 
 }  // namespace fleet
 

@@ -46,6 +46,9 @@ class Memory {
     /// Outstanding transactions of all ports, for a hang's message.
     std::string describe() const;
 
+    /// Writes of all ports that have no response yet; empty when there are none.
+    std::string unanswered() const;
+
     /// The bench's one memory.
     static Memory& instance();
 
@@ -62,6 +65,8 @@ class Memory {
     std::vector<const uint8_t*> ahead;  // of each port, side by side
 
   private:
+    std::string joined(std::string (Port::*said)() const) const;
+
     std::vector<std::unique_ptr<Port>> ports_;
     DigestSum digest_;
     WriteLog log_;

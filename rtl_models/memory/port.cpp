@@ -220,6 +220,13 @@ bool Port::cycle(uint64_t cycle, const PortInput& in) {
     return moved;
 }
 
+std::string Port::unanswered() const {
+    const size_t count = writes_.size() + responses_.size() + (stalled_write_ ? 1 : 0);
+    if (count == 0) return "";
+    const uint64_t first = !responses_.empty() ? responses_.front().address : !writes_.empty() ? writes_.front().address : stalled_write_address_;
+    return std::to_string(count) + " of " + geometry_.name + ", first " + hex(first);
+}
+
 std::string Port::describe() const {
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };

@@ -68,6 +68,8 @@ class Port {
     }
     /// What is outstanding, for a hang's message; empty when nothing is.
     std::string describe() const;
+    /// Writes that were offered and have no response yet, not even one that waits for bready; empty when there are none.
+    std::string unanswered() const;
     const PortGeometry& geometry() const { return geometry_; }
     const MappedFile& image() const { return file_; }
 

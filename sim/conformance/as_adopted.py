@@ -11,9 +11,8 @@ from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.workspace import open_workspace
 from fleet.cli.main import main
 from fleet.engines.rtl_sim.build import Design
-from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.errors import ExitCode
-from fleet.sdk import Device, Write
+from fleet.sdk import Device, Write, rtl_models
 from fleet.streams.case import StreamCase
 
 OBSERVE = 'extern "C" void fleet_observe_write(unsigned, unsigned long long, const void *, const void *) {}\n'

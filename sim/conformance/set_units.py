@@ -23,7 +23,8 @@ from fleet.engines.linked.link import CXXRTL_HOST, HOST, SHELL, BenchLink
 from fleet.engines.linked.lowered import link_to
 from fleet.engines.rtl_sim.build import Design
 from fleet.engines.rtl_sim.dut import generate
-from fleet.engines.rtl_sim.tools import find_icarus, find_toolchain, rtl_models
+from fleet.engines.rtl_sim.tools import find_icarus, find_toolchain
+from fleet.sdk import rtl_models
 
 _TOP = "fleet_units"
 _LOWER = "import sys; from pyosys import libyosys as y; d = y.Design(); [y.run_pass(c, d) for c in sys.argv[1:]]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bus_faults
+import checked_faults
 import class_faults
 import compiler_faults
 import credit_faults
@@ -40,6 +41,7 @@ FAULTS: tuple[Fault, ...] = (
     *lowering_faults.FAULTS,
     *kernel_faults.FAULTS,
     *pass_faults.FAULTS,
+    *checked_faults.FAULTS,
     *harness_faults.FAULTS,
     *verdict_faults.FAULTS,
     *process_faults.FAULTS,

@@ -98,6 +98,12 @@ def test_a_difference_stays_one_whatever_is_not_proved(op) -> None:
     assert "on its own operands: 1 of 4 elements beyond the bound" in row.reason
 
 
+@pytest.mark.parametrize(("limit", "said"), [(0.0, "bound"), (0.0625, "bound, worst 4 times")])
+def test_an_error_is_no_multiple_of_nothing(op, limit: float, said: str) -> None:
+    row = measured(Basis(op, 0, "", bound=bound(INF, limit, INF, INF)), REFERENCE, OTHER, kind="bound").decided(None)
+    assert row.reason.split("; ")[0] == f"1 of 4 elements beyond the {said}"
+
+
 def test_a_bound_that_holds_a_wrong_sign_decides_nothing(op) -> None:
     basis = Basis(op, 0, "", bound=bound(9, 9, 9, 9))
     row = measured(basis, REFERENCE, -REFERENCE, kind="bound").decided(None)

@@ -145,6 +145,7 @@ BAD = [
     ('reg { fleet_unit = "u"; fleet_opcode = 2', 'reg { fleet_unit = "w"; fleet_opcode = 2', 16, "unit 'w' does not exist"),
     ("fleet_opcode = 2;", "fleet_opcode = 2; fleet_beats = 0x1; no_such_property = 1;", 16, "no_such_property"),
     ("} u_src @", "} u_output @", 6, "'output' is a keyword"),
+    ("addrmap demo {", "enum e { all = 0; }; addrmap demo {", 1, "`all` is a keyword of SystemRDL: choose another name"),
     ("} go[7:0]", "} Go[7:0]", 8, "lower case words"),
     ("} id[7:0] = 2", "} cfg_id[7:0] = 3", 16, "the word's cfg_id is 3, fleet_opcode is 2"),
     ('"instructions"', '"registers"', None, "second address map"),

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fleet.cli.main import main
+from fleet.errors import DeviceError
 from fleet.isa import registry
+from fleet.isa.checking.layouts import check_layout
 from fleet.isa.checking.whole import check_set
 from fleet.isa.registry import find_instruction_set
+from fleet.sdk import Arrangement, Layout
 
 ImportFrom = Callable[[Path], None]
 
 EXECUTE = 'return [Write("ddr", fields["vadd_out"], (a + b).view("u1"))]'
 READ_B = 'b = memory.view("ddr", fields["vadd_b"], size).view("<u4")'
+LAST = 'return Arrangement.flat(elements, np.dtype("<i4"), -(-elements // beat) * beat)'
 
 # File, text, what stands there instead, the finding.
 WRONG: list[tuple[str, str, str, str]] = [
@@ -107,6 +113,31 @@ WRONG: list[tuple[str, str, str, str]] = [
         r"semantics\.py:\d+: vadd: `writes` answers .*, expected contiguous ranges",
     ),
     (
+        "semantics.py", "return 4 + 8 * fields", "return 1 or fields",
+        r"semantics\.py:\d+: vadd: \d+ bytes of ddr in the 1 cycles of `cost`; vector_tiny states ddr_bytes_per_cycle = 64 ",
+    ),
+    (
+        "semantics.py", "    def cost(",
+        "    def macs(cls, device, fields):\n        return 3, 2\n\n    @classmethod\n    def cost(",
+        r"semantics\.py:\d+: vadd: `macs` answers \(3, 2\), expected \(useful, issued\)",
+    ),
+    (
+        "layout.py", LAST, LAST.replace("elements", "max(elements - 1, 1)"),
+        r"layout\.py:\d+: layout: a tensor \[2\] of int32 cannot be packed: ValueError: ",
+    ),
+    (
+        "layout.py", LAST, 'return Arrangement(prod(shape[:-1]), shape[-1], shape[-1], 1, 1, elements + beat, np.dtype("<i4"))',
+        r"layout\.py:\d+: layout: a tensor \[2, 2\] of int32 does not come back from memory: element \[0, 1\] is 2, expected 1",
+    ),
+    (
+        "layout.py", "class VectorLayout(Layout):", "class VectorLayout(Layout):\n    size = lambda self, shape, dtype: 64\n",
+        r"layout\.py:\d+: layout: a tensor \[17\] of int32 is packed into 128 bytes, `size` says 64",
+    ),
+    (
+        "layout.py", LAST, LAST.replace("-(-elements // beat)", "(elements // beat)"),
+        r"layout\.py:\d+: layout: a tensor \[1\] of int32 has no place: element \[0, 0\] leaves the 0 elements of ",
+    ),
+    (
         "conformance.py", "return Draw(", "return [] and Draw(",
         r"conformance\.py:\d+: vadd: its conformance source answers a list",
     ),
@@ -160,6 +191,72 @@ def test_a_planted_wrong_is_one_line(
     assert re.search(message, lines[0]), lines
     assert re.match(r"/.*:\d+: ", lines[0])
     assert lines[-1].endswith("FAIL 1 finding")
+
+
+def test_a_limit_that_legality_lacks_shows_in_a_variant(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No drawn call has that many beats, and a variant of one does."""
+    planted(installed_set, "semantics.py", "if not 1 <= beats <= limit", "if not 1 <= beats <= 2 * limit")
+    planted(installed_set, "semantics.py", EXECUTE, "assert fields['vadd_beats'] <= 16, 'too long'; " + EXECUTE)
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add", "--no-rtl"]) == 1
+    said = r"semantics\.py:\d+: vadd: a legal call fails: AssertionError: too long \(vadd_a=\S+ .*vadd_beats=0x1[1-9a-f] "
+    assert re.search(said, capsys.readouterr().out)
+
+
+def test_more_products_than_the_device_has_cells_are_found(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(installed_set, "devices/vector_tiny.toml", "macs_per_cycle = 0", "macs_per_cycle = 16")
+    counted = "    def macs(cls, device, fields):\n        return 0, 10**6\n\n    @classmethod\n    def cost("
+    planted(installed_set, "semantics.py", "    def cost(", counted)
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add", "--no-rtl"]) == 1
+    said = (
+        r"semantics\.py:\d+: vadd: 1000000 multiply-accumulates in the \d+ cycles of `cost`; vector_tiny states macs_per_cycle = 16"
+    )
+    assert re.search(said, capsys.readouterr().out)
+
+
+class _Singles(Layout):
+    """float32 alone."""
+
+    def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
+        if dtype != np.float32:
+            raise DeviceError(f"float32, not {dtype}")
+        return Arrangement.flat(int(np.prod(shape)), np.dtype("<f4"))
+
+
+def test_a_layout_takes_the_dtype_of_its_traces() -> None:
+    """Else the first run refuses a float32 model: it holds float32, not float16."""
+    found = find_instruction_set("vgemm")
+    (finding,) = check_layout(replace(found, layout=_Singles()))
+    assert str(finding).endswith(
+        "layout: takes float32, and not float16, in which traces keep its real tensors; "
+        "set `real = np.dtype(np.float32)` in the class"
+    )
+    whole = type("Whole", (_Singles,), {"real": np.dtype(np.float32)})()
+    assert list(check_layout(replace(found, layout=whole))) == []
+    assert list(check_layout(found)) == []
+
+
+def test_what_the_hardware_refuses_has_no_cost(installed_set: Path, import_from: ImportFrom) -> None:
+    planted(installed_set, "semantics.py", "return 4 + 8 * fields", "assert 1 <= fields['vadd_beats'] <= 16; return 4 + 8 * fields")
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 0
+
+
+def test_a_cost_that_is_not_the_hardwares_is_found(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(installed_set, "semantics.py", "return 4 + 8 * fields", "return 4 + 9 * fields")
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 1
+    *_, found, ran, verdict = capsys.readouterr().out.splitlines()
+    said = r"/.*semantics\.py:\d+: vadd: `cost` is \d+ cycles where the hardware took \d+ with ideal memory; "
+    assert re.match(said + r"it is wrong in (\d+) of \1 calls, in the median by more than 10%$", found), found
+    assert (ran, verdict) == ("conformance: 8 cases on iss and rtl, 0 failed", "FAIL 1 finding")
 
 
 # What the description or the binding has: refused when the set is loaded, with exit code 2.
@@ -229,7 +326,6 @@ def test_an_address_without_a_space_is_refused_at_load(
 
 def test_hardware_of_another_description_is_refused_with_its_line(installed_set: Path, import_from: ImportFrom) -> None:
     from fleet.engines.rtl_sim.build import design_of
-    from fleet.errors import DeviceError
 
     path = installed_set / "vector_add" / "vector_add.rdl"
     path.write_text(path.read_text().replace("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))

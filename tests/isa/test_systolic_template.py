@@ -8,8 +8,11 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 from hardware_files import hand_written_is_clean, verilator_says
+from onnx import TensorProto, helper, numpy_helper
 from workspaces import Workspace, make_workspace
 
 from fleet.sdk import generated_files
@@ -306,6 +309,49 @@ def test_slang_finds_nothing_in_its_hardware(cube: Workspace) -> None:
     assert hand_written_is_clean("cube_top", _sources(cube))
 
 
+def test_products_of_quantised_onnx_models_run_on_it(cube: Workspace) -> None:
+    """The weight's cast is folded by the front end, zero points and scales stand around the product."""
+    rng = np.random.default_rng(0)
+    weight, one, zero = rng.integers(-128, 128, (20, 9)).astype(np.int8), np.float32(0.01), np.int8(0)
+    known = [numpy_helper.from_array(np.asarray(v), n) for n, v in (("w", weight), ("s", one), ("z", zero))]
+    whole = helper.make_node("MatMulInteger", ["x", "w"], ["y"])
+    coded = helper.make_node("QLinearMatMul", ["x", "s", "z", "w", "s", "z", "s", "z"], ["y"])
+    for name, node, dtype in (("whole", whole, TensorProto.INT32), ("coded", coded, TensorProto.INT8)):
+        ports = [helper.make_tensor_value_info("x", TensorProto.INT8, [7, 20])], [helper.make_tensor_value_info("y", dtype, [7, 9])]
+        graph = helper.make_graph([node], name, *ports, known)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+        onnx.save(model, cube.folder / f"{name}.onnx")
+        out = cube.fleet("cosim", f"{name}.onnx", "--engines", "vm,iss,onnxruntime", "--device", "cube_tiny")
+        assert "verdict: PASS" in out
+        assert re.search(r"iss-vs-vm-rounded: \d+ operations, \d+ elements", out)
+
+
+def test_a_sweep_keeps_the_rules_of_the_hardware(cube: Workspace) -> None:
+    model = "sets/cube/cube/cases/model.py:forward"
+    out = cube.fleet("sweep", model, "--device", "cube_tiny", "--over", "Dim=4,8", "array=4,8")
+    assert "2 points" in out
+    assert "the front by time, SQNR:" in out
+    assert "SQNR inf dB" in out
+    assert "without figures" not in out
+
+
+def test_a_commit_before_the_answer_to_a_write_is_found(cube: Workspace) -> None:
+    """With any results and any cycles: by the bench, where the memory takes its time."""
+    ready = "state_q == StFetch || state_q == StSend || state_q == StAnswers;"
+    edits = [("asked_d == rows ? StAnswers", "asked_d == rows ? StCommit"), (f"ddr_bready_o  = {ready}", "ddr_bready_o  = 1'b1;")]
+    suite = cube.folder / "sets/cube/cube/conformance.py"
+    right = suite.read_text()
+    suite.write_text(right.replace('"write_back": 2 * rows + 1', '"write_back": rows'))
+    try:
+        with _edited_top(cube, edits):
+            assert "  PASS " in cube.fleet("stream", "run", "cube_tiny/mvout/directed/2", "--memory", "ideal")
+            out = cube.fleet("stream", "run", "cube_tiny/mvout/directed/2", "--memory", "fixed:20", code=1)
+    finally:
+        suite.write_text(right)
+    said = r"the instruction commits before its writes are answered \(commit \d+, opcode 0x6\), cycle \d+: no response yet to \d+ "
+    assert re.search(said, out), out
+
+
 def test_a_device_whose_sizes_do_not_fit_is_refused(cube: Workspace) -> None:
     file = cube.folder / "sets/cube/cube/devices/cube_tiny.toml"
     right = file.read_text()
@@ -314,7 +360,7 @@ def test_a_device_whose_sizes_do_not_fit_is_refused(cube: Workspace) -> None:
         out = cube.fleet("isa", "check", "cube", code=2)
     finally:
         file.write_text(right)
-    assert "cube_tiny.toml: the array has 5 rows, expected as many as Dim, 4" in out
+    assert "cube_tiny.toml: breaks 'ArrayDepth == Dim': the array has as many rows as columns; the rule is in sweep.toml" in out
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def test_every_element_has_its_place(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(int(n) for n in rng.integers(1, 6, rng.integers(0, 3)))
     channels, lanes, gap = (int(rng.integers(*ends)) for ends in ((1, 41), (1, 34), (0, 4)))
-    planar, number = bool(rng.integers(2)), ("<f2", "<i4", "<u4", "i1")[seed % 4]
+    planar, number = bool(rng.integers(2)), ("<f2", "<i4", "<u4", "i1", "<f4", ">f4", "<f8")[seed % 7]
     layout = Blocks(lanes, planar, gap, number)
-    kind = np.float32 if number == "<f2" else np.int64
+    kind = np.float32 if "f" in number else np.int64
     array = np.arange(1, 1 + int(np.prod(shape, dtype=np.int64)) * channels).reshape(*shape, channels).astype(kind)
     if number == "i1":
         array = array % 128
@@ -87,3 +87,21 @@ def test_fp16_has_one_nan() -> None:
     layout = find_device("hbm_small")[0].layout
     values = np.array([np.nan, -np.nan, 1.0], np.float32)
     assert [f"{v:04x}" for v in layout.pack(values).view("<u2")[:3]] == ["7e00", "7e00", "3c00"]
+
+
+@pytest.mark.parametrize(("number", "nan"), [("<f4", "7fc00000"), (">f4", "7fc00000"), ("<f8", "7ff8000000000000")])
+def test_wider_floats_keep_every_bit_and_have_one_nan(number: str, nan: str) -> None:
+    layout, size = Blocks(4, False, 0, number), np.dtype(number).itemsize
+    bits = np.array([0xFFC12345, 0x7F800001, 0x3F800001, 0x80000000, 0x00000001, 0xFF800000], "<u4")
+    with np.errstate(invalid="ignore"):  # a signalling NaN
+        values = bits.view("<f4").astype(np.dtype(number).newbyteorder("="))
+    stored = layout.pack(values).view(f"{number[0]}u{size}")[: values.size]
+    assert [f"{v:0{2 * size}x}" for v in stored[:2]] == [nan, nan]
+    assert np.array_equal(stored[2:].astype(f"u{size}"), values[2:].view(f"u{size}"))
+    assert np.array_equal(layout.unpack(layout.pack(values), (6,), values.dtype), values, equal_nan=True)
+
+
+@pytest.mark.parametrize("number", ["?", "<c8", "V2"])
+def test_elements_of_another_kind_are_refused(number: str) -> None:
+    with pytest.raises(DeviceError, match=r"elements in memory are .*, expected float16, float32, float64 or an integer"):
+        Arrangement.flat(4, np.dtype(number))

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
+import numpy as np
 from blocks import Builder
 
+from fleet.frontend.source import load
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
@@ -70,3 +72,11 @@ def test_reasons_of_all_patterns_once_each() -> None:
     found = placed(Some("d", why="too wide"), Some(why="too high"), Some(why="too wide"))
     assert found.missed["a"] == "too wide; too high"
     assert "d" not in found.missed
+
+
+def test_a_function_of_numpy_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "model.py"
+    source.write_text('import numpy as np\n\n\ndef forward(x: "float32[4, 16]"):\n    return np.sort(x, axis=-1)\n')
+    program = load(f"{source}:forward", {}, {"x": np.zeros((4, 16), np.float32)})
+    (why,) = place(program, (), DEVICE, LoweringOptions()).missed.values()
+    assert why == "hbm_small has no instruction for numpy.sort"

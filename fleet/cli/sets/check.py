@@ -11,6 +11,7 @@ def check_installed(name: str, device: str | None, draws: int, sample: int, seed
     """Print findings and what was checked. Returns 0 without findings, else 1. Raises FleetError if the set cannot be loaded."""
     from fleet.isa.checking.whole import check_set
     from fleet.isa.conformance import sources
+    from fleet.verify.conformance.costs import CostSample
     from fleet.verify.conformance.sample import run_sample, sample_names
 
     found, chip = find_target(name, device)
@@ -24,11 +25,15 @@ def check_installed(name: str, device: str | None, draws: int, sample: int, seed
     elif sources(found):
         hardware = found.rtl is not None if rtl is None else rtl
         cases = sample_names(chip.name, sample)
-        ran = list(run_sample(chip.name, cases, rtl=hardware))
+        costs = CostSample(found, chip)
+        ran = list(run_sample(chip.name, cases, rtl=hardware, costs=costs))
         failures = [f for f in ran if f is not None]
         for failure in failures:
             click.echo(f"{failure.name}: {failure.reason}; fleet stream run {failure.name}")
-        count += len(failures)
+        wrong_costs = list(costs.findings())
+        for finding in wrong_costs:
+            click.echo(str(finding))
+        count += len(failures) + len(wrong_costs)
         full = f", {len(cases) - len(ran)} left out: the memory is too small" if len(ran) < len(cases) else ""
         click.echo(f"conformance: {len(ran)} cases on {'iss and rtl' if hardware else 'iss'}, {len(failures)} failed{full}")
     word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)

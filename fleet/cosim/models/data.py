@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from fleet.core.archives import check_archive
 from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
+from fleet.frontend.drawn import drawn_weight
 
 _OWN = ("npz", "npy", "zip", "pickle", "python", "text", "json", "toml", "empty", "unknown")
 """Kinds of files for which the reader of arrays itself reports what is wrong."""
@@ -63,15 +64,6 @@ def load_labels(path: Path) -> np.ndarray:
     return labels.astype(np.int64)
 
 
-def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Draw an array: unit Gaussian for floats, 0..9 for integers, coin flips for bool."""
-    if np.issubdtype(dtype, np.floating):
-        return rng.normal(0, 1, tuple(shape)).astype(dtype)
-    if dtype == np.bool_:
-        return rng.integers(0, 2, tuple(shape)).astype(dtype)
-    return rng.integers(0, 10, tuple(shape)).astype(dtype)
-
-
 def random_like(shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], seed: int) -> dict[str, np.ndarray]:
     """Draw one seeded array per name. Each name has its own stream, so adding one does not change the others.
 
@@ -85,6 +77,6 @@ def random_like(shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], seed: in
         stream = np.random.default_rng([seed, zlib.crc32(name.encode())])
         fan_in = 1 if len(shape) < 2 else shape[-2] if len(shape) < 4 else math.prod(shape[1:])  # 4: a convolution
         scale = 1 / math.sqrt(max(fan_in, 1))
-        array = random_array(stream, shape, dtype)
+        array = drawn_weight(stream, shape, dtype)
         made[name] = (array * scale).astype(dtype) if np.issubdtype(dtype, np.floating) else array
     return made

@@ -20,8 +20,9 @@ from fleet.core.scratch import Scratch
 from fleet.engines.linked.link import CXXRTL_HOST, HOST, LINK, SHELL, BenchLink
 from fleet.engines.rtl_sim.build import Design, DesignHost, copy_name
 from fleet.engines.rtl_sim.dut import generate
-from fleet.engines.rtl_sim.tools import find_icarus, find_toolchain, rtl_models
+from fleet.engines.rtl_sim.tools import find_icarus, find_toolchain
 from fleet.errors import DeviceError, SetupError
+from fleet.sdk import rtl_models
 
 if TYPE_CHECKING:
     from pyslang import ast

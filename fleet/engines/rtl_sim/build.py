@@ -26,10 +26,10 @@ from fleet.engines.rtl_sim.modes.profile import counting, find_profile, not_take
 from fleet.engines.rtl_sim.modes.recipe import BuildMode, BuildRecipe, build_mode, recipe_of
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
-from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain, rtl_models
+from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
 from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, has_channels, top_parameters
 from fleet.errors import DeviceError, FleetError, SetupError
-from fleet.sdk import Device, InstructionSet
+from fleet.sdk import Device, InstructionSet, rtl_models
 
 Flavour = Literal["burst", "plain", "waves", "profile", "coverage"]
 """burst: cocotb with the clock in C++; plain: a C++ main without Python; waves: burst with waves (FST); profile: plain with line

@@ -42,13 +42,6 @@ class SimulatorTools:
     make: Path
 
 
-def rtl_models() -> Path:
-    """Folder of the shared hardware files: `rtl_models/` of a checkout, or its copy inside an installed package."""
-    package = Path(__file__).resolve().parents[2]
-    installed = package / "_rtl_models"
-    return installed if installed.is_dir() else package.parent / "rtl_models"
-
-
 def first_line(command: list[str]) -> str | None:
     """Return the first line that a program prints; None if it does not run."""
     try:

@@ -16,6 +16,7 @@ import numpy as np
 from fleet.core.notice import notice
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
+from fleet.frontend.drawn import drawn_input
 from fleet.frontend.onnx.choice import ModelChoice
 from fleet.frontend.onnx.cut import cut, resized
 from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, drawn_sizes, generalised
@@ -50,7 +51,7 @@ def signature(spec: str) -> list[Declared]:
 def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
     """Seeded random arrays for every input; unknown dimensions get `batch`.
 
-    Floats are standard normal, integers 0 or 1, texts those that the model names, and one that it does not.
+    Numbers are drawn by `drawn_input`; texts are those that the model names, and one that it does not.
     """
     rng = np.random.default_rng(seed)
     found: dict[str, np.ndarray] = {}
@@ -69,7 +70,7 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
             numbers = rng.integers(-1, len(words), shape)
             found[a.name] = decoded(words, numbers).astype(np.str_) if spelled(model) else numbers
         else:
-            found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
+            found[a.name] = drawn_input(rng, shape, a.dtype)
     return found
 
 

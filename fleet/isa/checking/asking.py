@@ -72,14 +72,25 @@ def ask_ranges(cls: type[Instruction], method: str, device: Device, fields: Mapp
     return list(answer)
 
 
-def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> None:
-    """Cycles of `cost`, or of `expected_cycles` with a memory model, which may have none."""
+def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> int:
+    """Cycles of `cost`, or of `expected_cycles` with a memory model, which may have none: 0."""
     answer = _asked(cls, method, device, fields, *(() if memory is None else (memory,)))
     if answer is None and memory not in {None, "ideal"}:
-        return
+        return 0
     if isinstance(answer, bool) or not isinstance(answer, int | np.integer) or answer <= 0:
         what = f"{cls.name}: {method} is {answer!r}{f' with {memory} memory' if memory else ''}, expected an integer above 0"
         raise NoAnswer(Finding(method_place(cls, method), what))
+    return int(answer)
+
+
+def ask_macs(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
+    """(useful, issued) of `macs`. Raises NoAnswer."""
+    answer = _asked(cls, "macs", device, fields)
+    match answer:
+        case (int() | np.integer() as useful, int() | np.integer() as issued) if 0 <= useful <= issued:
+            return int(useful), int(issued)
+        case _:
+            raise _expected(cls, "macs", answer, "(useful, issued), as many or more issued than useful")
 
 
 def drawn(name: str, source: object, draw: Callable[[], _D]) -> _D:

@@ -9,8 +9,9 @@ from itertools import islice
 import numpy as np
 
 from fleet.errors import FleetError
-from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_ranges, ask_refusal
+from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_macs, ask_ranges, ask_refusal
 from fleet.isa.checking.finding import Finding, method_place
+from fleet.isa.checking.semantics import check_effects
 from fleet.isa.codec import decode_writes, description_of, disassemble, register_writes
 from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.conformance import mutations
@@ -18,6 +19,10 @@ from fleet.isa.resolved import resolved_call, state_after
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet
 
 _VARIANTS = 400
+_EXECUTED = 12
+"""Legal variants of a call that are executed,"""
+_LONGER = 4
+"""if they cost so many times the call at most."""
 
 
 def check_drawn(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
@@ -31,12 +36,26 @@ def check_drawn(instruction_set: InstructionSet, device: Device, draw: Draw) -> 
 
 
 def check_cost(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
-    """Cost is a number of cycles above 0, and so is every estimate that the class has."""
+    """Cost and every estimate are cycles above 0, and in those of `cost` the device's limits allow what the call does."""
     cls = instruction_set.instructions[draw.call.instruction]
-    ask_cycles(cls, "cost", device, draw.call.fields)
+    cycles = ask_cycles(cls, "cost", device, draw.call.fields)
     for memory in ("ideal", *(("timed",) if device.timing else ())):
         ask_cycles(cls, "expected_cycles", device, draw.call.fields, memory)
-    yield from ()
+    _, issued = ask_macs(cls, device, draw.call.fields)
+    moved: dict[str, int] = {}
+    for method in ("reads", "writes"):  # each has a channel of its own
+        sizes: dict[str, int] = {}
+        for r in ask_ranges(cls, method, device, draw.call.fields):
+            sizes[r.space] = sizes.get(r.space, 0) + r.size
+        moved |= {space: max(size, moved.get(space, 0)) for space, size in sizes.items()}
+    work = {"macs_per_cycle": (issued, "multiply-accumulates", "macs")}
+    work |= {f"{space}_bytes_per_cycle": (size, f"bytes of {space}", "cost") for space, size in moved.items()}
+    for limit, (count, unit, method) in work.items():
+        most = device.limits.get(limit, 0)
+        if most and count > most * cycles:
+            what = f"{cls.name}: {count} {unit} in the {cycles} cycles of `cost`; {device.name} states {limit} = {most:g}"
+            yield Finding(method_place(cls, method), f"{what} ({_short(draw.call)})")
+            return
 
 
 def check_codec(instruction_set: InstructionSet, draw: Draw) -> Iterator[Finding]:
@@ -55,8 +74,13 @@ def check_codec(instruction_set: InstructionSet, draw: Draw) -> Iterator[Finding
         yield Finding(word.where, f"{word.name}: a legal call cannot be encoded: {error}")
 
 
-def check_variants(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.random.Generator) -> Iterator[Finding]:
-    """Variants of the call and random words: legality answers for all of them, and agrees with refusals and the description."""
+def check_variants(
+    instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.random.Generator, *, execute: bool = True
+) -> Iterator[Finding]:
+    """Variants of the call and random words: legality answers for all of them, and agrees with refusals and the description.
+
+    execute: some of the legal ones too, unless they take much longer: a limit that `legal` lacks shows there.
+    """
     d = description_of(instruction_set)
     causes = {e.value for r in d.with_role("error_cause") for f in r.fields for e in f.encode}
     words = d.words(draw.call.instruction)
@@ -65,6 +89,8 @@ def check_variants(instruction_set: InstructionSet, device: Device, draw: Draw, 
         fields = {r.name: int(rng.integers(1 << 32)) & r.mask for r in words}
         variants.append(replace(draw.call, fields=fields))
     state = state_after(instruction_set, device, draw.before)
+    most = _LONGER * ask_cycles(instruction_set.instructions[draw.call.instruction], "cost", device, draw.call.fields)
+    legal: list[Call] = []
     for variant in variants:
         cls = instruction_set.instructions[variant.instruction]
         call = resolved_call(cls, device, variant, state)
@@ -83,6 +109,14 @@ def check_variants(instruction_set: InstructionSet, device: Device, draw: Draw, 
             if found:
                 yield found[0]
                 return
+            own = variant.instruction == draw.call.instruction
+            if execute and own and ask_cycles(cls, "cost", device, call.fields) <= most:
+                legal.append(call)
+    chosen = np.random.default_rng([len(legal), *draw.call.fields.values()])  # what is drawn does not depend on it
+    for n in chosen.permutation(len(legal))[:_EXECUTED]:
+        for finding in check_effects(instruction_set, device, replace(draw, call=legal[n])):
+            yield replace(finding, what=f"{finding.what} ({_short(legal[n])})")
+            return
 
 
 def _encodable(instruction_set: InstructionSet, call: Call) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def check_execution(instruction_set: InstructionSet, device: Device, draw: Draw)
         touched = memory.written()
         again = results(cls.execute(device, fields, memory))
     except (Exception, SystemExit) as error:  # whatever the author's code raises
-        yield Finding(at, f"{name}: a legal call fails: {type(error).__name__}: {error}")
+        yield _fails(cls, error)
         return
     if touched is not None:
         yield Finding(at, f"{name}: writes into memory itself ({touched[0]} {touched[1]:#x}), expected only what it returns")
@@ -66,6 +66,22 @@ def check_execution(instruction_set: InstructionSet, device: Device, draw: Draw)
             place = _first_difference(first, other)
             yield Finding(at, f"{name}: depends on memory that `reads` does not declare: {place} differs with other bytes there")
             return
+
+
+def check_effects(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
+    """One legal call, once: it executes, and writes nothing that `writes` does not declare."""
+    cls, fields = instruction_set.instructions[draw.call.instruction], draw.call.fields
+    writes = ask_ranges(cls, "writes", device, fields)
+    try:
+        found = results(cls.execute(device, fields, prepared(instruction_set, device, draw)))
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
+        yield _fails(cls, error)
+        return
+    yield from _destinations(instruction_set, cls, found, writes)
+
+
+def _fails(cls: type[Instruction], error: BaseException) -> Finding:
+    return Finding(method_place(cls, "execute"), f"{cls.name}: a legal call fails: {type(error).__name__}: {error}")
 
 
 def _place(r: Range) -> tuple[str, int, int, int]:

@@ -12,6 +12,7 @@ from fleet.isa.checking.asking import NoAnswer, drawn
 from fleet.isa.checking.calls import check_codec, check_cost, check_drawn, check_variants
 from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
+from fleet.isa.checking.layouts import check_layout
 from fleet.isa.checking.semantics import check_execution, prepared, results
 from fleet.isa.conformance import sources
 from fleet.isa.resolved import resolved_draw
@@ -39,13 +40,14 @@ class CheckReport:
 
 
 def check_set(instruction_set: InstructionSet, device: Device, *, draws: int = 24, seed: int = 0) -> CheckReport:
-    """Looks at generated files, and at `draws` calls of every instruction: directed ones spread over all, the rest random.
+    """Looks at generated files, the layout, and `draws` calls of every instruction: directed ones spread over all, the rest random.
 
     After the first call with a finding an instruction is left: the rest would say the same. Raises FleetError where the description
     cannot be read. What the description itself refuses has been refused when the set was loaded.
     """
     report = CheckReport()
     report.add(check_generated(instruction_set))
+    report.add(check_layout(instruction_set))
     known = sources(instruction_set)
     for name, cls in instruction_set.instructions.items():
         report.instructions += 1
@@ -80,7 +82,7 @@ def _draws(instruction_set: InstructionSet, device: Device, name: str, count: in
     source = sources(instruction_set)[name]
     directed = drawn(name, source, lambda: source.directed(device))
     half = min(directed, max(1, count // 2))
-    some = [lambda i=i: source.draw_directed(device, i * directed // half, rng) for i in range(half)]
+    some = [lambda i=i: source.draw_directed(device, i * (directed - 1) // max(half - 1, 1), rng) for i in range(half)]
     some += [lambda _=i: source.draw(device, rng, Place(device, rng), small=True) for i in range(count - half)]
     full: NoRoomError | None = None
     fitting = 0
@@ -101,8 +103,8 @@ def _one(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.ra
     yield from drawn
     if not drawn:
         yield from check_codec(instruction_set, draw)
-        yield from check_execution(instruction_set, device, draw)
-        yield from check_variants(instruction_set, device, draw, rng)
+        yield from (wrong := list(check_execution(instruction_set, device, draw)))
+        yield from check_variants(instruction_set, device, draw, rng, execute=not wrong)
 
 
 def _result(instruction_set: InstructionSet, device: Device, draw: Draw) -> object:

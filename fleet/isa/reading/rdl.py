@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -155,6 +156,10 @@ def _compiled(path: Path, printer: _FirstError) -> tuple[Mapping[str, AddrmapNod
     return maps, bases
 
 
+_NO_NAME = re.compile(r"mismatched input '(\w+)' expecting ID")
+"""What the compiler says of a keyword where a name is expected."""
+
+
 class _FirstError(MessagePrinter):
     """Keeps the compiler's errors instead of printing them."""
 
@@ -170,7 +175,10 @@ class _FirstError(MessagePrinter):
     def first(self, fallback: str) -> DescriptionError:
         """The first error: later ones are mostly its consequences."""
         where, text = self._errors[0] if self._errors else (f"{self._path}:1", fallback)
-        return DescriptionError(" ".join(text.split()), where=where)
+        hint = ""
+        if (found := _NO_NAME.match(text)) and found[1].isidentifier():
+            hint = f"`{found[1]}` is a keyword of SystemRDL: choose another name"
+        return DescriptionError(" ".join(text.split()), where=where, hint=hint)
 
 
 def _refuse_perl(path: Path) -> None:

@@ -10,10 +10,19 @@ from fleet.errors import DeviceError
 from fleet.sdk.hardware.device import Device
 from fleet.sdk.hardware.rtl_memory import RtlMemory, RtlRegister
 
-__all__ = ["GENERATED", "GeneratedSource", "RtlFiles", "generated_files", "listed_sources"]
+__all__ = ["GENERATED", "GeneratedSource", "RtlFiles", "generated_files", "listed_sources", "rtl_models"]
 
 GENERATED = "generated/"
 """Prefix of a file list's lines that name generated sources."""
+
+
+def rtl_models() -> Path:
+    """Folder of fleet's own SystemVerilog, in a checkout or installed: `rtl_models() / "arith/fp_pkg.sv"` has the arithmetic
+    of FP16 and binary32, `"axi/fleet_axi_pkg.sv"` the channels as structures. An installation without hardware lacks it.
+    """
+    package = Path(__file__).resolve().parents[2]
+    installed = package / "_rtl_models"
+    return installed if installed.is_dir() else package.parent / "rtl_models"
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from fleet.sdk import RtlFiles, RtlMemory, listed_sources
+from fleet.sdk import RtlFiles, RtlMemory, listed_sources, rtl_models
 from fleet.sets.hbm0923.rtl_tables import package_text
 
-_PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {"onchip": RtlMemory("hbm0923_onchip", "u_ddr_hub.u_onchip.gen_half[{bank}].mem")}
 
 
 def rtl_files() -> RtlFiles | None:
     """Return the files; None if the list does not exist (an installation without hardware)."""
-    root = _PACKAGE.parent / "rtl_models"
-    if not root.is_dir():
-        root = _PACKAGE / "_rtl_models"
+    root = rtl_models()
     listing = root / "hbm0923" / "files.f"
     if not listing.is_file():
         return None

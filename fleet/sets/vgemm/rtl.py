@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from fleet.sdk import RtlFiles, RtlMemory, listed_sources, rtl_models
 
-from fleet.sdk import RtlFiles, RtlMemory, listed_sources
-
-_PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {name: RtlMemory("vgemm_pad", f"u_core.u_{name}.mem") for name in ("uop", "inp", "wgt", "acc")}
 
 
 def rtl_files() -> RtlFiles | None:
     """Return the files; None if the list does not exist (an installation without hardware)."""
-    root = _PACKAGE.parent / "rtl_models"
-    if not root.is_dir():
-        root = _PACKAGE / "_rtl_models"
+    root = rtl_models()
     listing = root / "vgemm" / "files.f"
     return RtlFiles(listed_sources(listing, root), "vgemm_top", memories=_MEMORIES) if listing.is_file() else None

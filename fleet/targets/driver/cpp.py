@@ -14,6 +14,7 @@ from fleet.symbols.expr import Expr, Number
 from fleet.targets.driver import statements as st
 
 _PARAMETERS: Mapping[str, str] = {"device": "HANDLE& ", "memory": "HANDLE& ", "folder": "char* ", "int": "int "}
+_STORED: Mapping[str, str] = {"float16": "fleet_tensors::Half", "float32": "float", "float64": "double"}
 _TYPES: Mapping[str, str] = {"float32": "float", "float64": "double", "float16": "uint16_t", "bool": "uint8_t"}
 """C++ type of an element on the host; integers have their own names, FP16 is stored as bits."""
 _GIVES: Mapping[str, str] = {"nothing": "void", "word": "uint32_t", "address": "uint64_t"}
@@ -145,7 +146,7 @@ class _Printer:
 
     def _transfer(self, function: str, s: st.StoreTensor | st.LoadTensor) -> str:
         a = s.arrangement
-        stored = "fleet_tensors::Half" if a.number.kind == "f" else f"{a.number.name}_t"
+        stored = _STORED.get(a.number.name, f"{a.number.name}_t")
         numbers = [a.rows, a.channels, a.lanes, a.row_step, a.block_step, a.count, -1 if a.fraction is None else a.fraction]
         return f"{function}<{stored}>(h2cx, {self._pointer(s.array)}, 0x{s.address:09x}, {{{', '.join(map(str, numbers))}}});"
 

@@ -69,12 +69,22 @@ inline double from_half(Half half) {
     return (half.bits & 0x8000) != 0 ? -size : size;
 }
 
-/// A number as the device stores it. FP16 on the host is a `uint16_t` of its bits; such a tensor stands as it is.
+/// A real number of a host tensor: FP16 on the host is a `uint16_t` of its bits.
+template <typename T>
+double to_real(T value) {
+    if constexpr (std::is_same_v<T, uint16_t>) return from_half({value});
+    return static_cast<double>(value);
+}
+
+/// A number as the device stores it. A tensor of FP16 that the device stores as FP16 stands as it is.
 template <typename Stored, typename T>
 Stored stored(T value, int fraction) {
     if constexpr (std::is_same_v<Stored, Half>) {
         if constexpr (std::is_floating_point_v<T>) return to_half(value);
         return {static_cast<uint16_t>(value)};
+    } else if constexpr (std::is_floating_point_v<Stored>) {
+        const double number = to_real(value);
+        return std::isnan(number) ? std::numeric_limits<Stored>::quiet_NaN() : static_cast<Stored>(number);
     } else if constexpr (std::is_floating_point_v<T>) {
         const double scaled = std::nearbyint(std::ldexp(static_cast<double>(value), fraction));
         constexpr auto low = static_cast<double>(std::numeric_limits<Stored>::min());
@@ -96,6 +106,9 @@ T loaded(Stored number, int fraction) {
     if constexpr (std::is_same_v<Stored, Half>) {
         if constexpr (std::is_floating_point_v<T>) return static_cast<T>(from_half(number));
         return static_cast<T>(number.bits);
+    } else if constexpr (std::is_floating_point_v<Stored>) {
+        if constexpr (std::is_same_v<T, uint16_t>) return to_half(number).bits;
+        return static_cast<T>(number);
     } else if constexpr (std::is_floating_point_v<T>) {
         return static_cast<T>(std::ldexp(static_cast<double>(number), -fraction));
     } else {

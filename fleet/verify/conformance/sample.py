@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from fleet.core.scratch import Scratch
 from fleet.errors import FleetError
+from fleet.isa.checking.asking import NoAnswer
 from fleet.isa.registry import find_device
 from fleet.sdk import NoRoomError
 from fleet.streams.images import Images
 from fleet.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.costs import CostSample
 from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.settings import settings
 from fleet.verify.conformance.suite import make_case, names
@@ -37,10 +39,10 @@ def sample_names(device: str, count: int) -> list[str]:
     return [*spread, *drawn]
 
 
-def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFailure | None]:
+def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | None = None) -> Iterator[SampleFailure | None]:
     """Run cases. Yield a failure or None for each; cases for which the device's memory is too small are skipped.
 
-    rtl: run every case on two memories and compare every bit.
+    rtl: run every case on two memories and compare every bit. costs: takes what was measured.
 
     Raises SetupError, BuildError or DeviceError if nothing can be run at all.
     """
@@ -52,6 +54,12 @@ def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFa
                     continue
                 if drawn.failure:
                     yield SampleFailure(name, drawn.failure)
+                    continue
+                try:
+                    if costs is not None:
+                        costs.add(drawn.outcomes)
+                except NoAnswer as error:
+                    yield SampleFailure(name, str(error))
                     continue
                 wrong = [o for o in drawn.outcomes if not o.passed]
                 yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None

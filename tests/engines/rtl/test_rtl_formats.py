@@ -12,9 +12,9 @@ import pytest
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus
 from fleet.engines.rtl_sim.records import read_records
-from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.engines.rtl_sim.top_parameters import has_channels
 from fleet.errors import DeviceError, ModelError
+from fleet.sdk import rtl_models
 
 
 def test_a_script_is_records_of_four_words(tmp_path: Path) -> None:

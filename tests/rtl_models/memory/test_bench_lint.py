@@ -9,7 +9,7 @@ from hardware_files import slang_is_silent, verilator_says
 
 from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.modes.recipe import FAST
-from fleet.engines.rtl_sim.tools import rtl_models
+from fleet.sdk import rtl_models
 
 LOOPBACK = Path(__file__).parents[2] / "fixtures" / "loopback_top.sv"
 BENCH = (

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
+from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.isa.digest import DDR, HBM_PORT_0, digest
+from fleet.sdk import rtl_models
 
 
 def test_digest(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import pytest
 
-from fleet.engines.rtl_sim.tools import find_toolchain, rtl_models
+from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.isa.registry import find_device
+from fleet.sdk import rtl_models
 from fleet.sdk.dram import BEAT_BYTES, dram, timing_keys
 from fleet.sdk.dram_port import TimedPort
 

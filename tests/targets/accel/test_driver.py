@@ -203,6 +203,7 @@ def test_ports_that_are_one_name_in_cpp_are_numbered(tmp_path: Path) -> None:
     assert sorted(re.findall(r'"(\w+)"', text[text.index("input_ports") :])) == ["a_b", "a_b_1", "o_1", "o_1_1"]
 
 
+SINGLES = [("single", "<u4"), ("widened", "<u4"), ("narrowed", "<u2"), ("loaded", "<f8")]
 CONVERSIONS = """
 #include "fleet_host.h"
 #include "fleet_tensors.h"
@@ -213,12 +214,25 @@ int main() {
     const uint16_t half = fleet_tensors::to_half(value).bits;
     const double back = fleet_tensors::from_half({half});
     const int32_t fixed = fleet_tensors::stored<int32_t>(value, 16);
+    const float single = fleet_tensors::stored<float>(value, -1);
+    const float widened = fleet_tensors::stored<float>(half, -1);
+    const uint16_t narrowed = fleet_tensors::loaded<uint16_t>(single, -1);
+    const double loaded = fleet_tensors::loaded<double>(single, -1);
     std::fwrite(&half, sizeof half, 1, stdout);
     std::fwrite(&back, sizeof back, 1, stdout);
     std::fwrite(&fixed, sizeof fixed, 1, stdout);
+    std::fwrite(&single, sizeof single, 1, stdout);
+    std::fwrite(&widened, sizeof widened, 1, stdout);
+    std::fwrite(&narrowed, sizeof narrowed, 1, stdout);
+    std::fwrite(&loaded, sizeof loaded, 1, stdout);
   }
 }
 """
+
+
+def _one_nan(values: np.ndarray) -> np.ndarray:
+    """float32 as a device stores it: one NaN."""
+    return np.where(np.isnan(values), np.array(0x7FC00000, np.uint32).view(np.float32), values)
 
 
 def test_numbers_become_what_numpy_makes_of_them(tmp_path: Path) -> None:
@@ -232,12 +246,18 @@ def test_numbers_become_what_numpy_makes_of_them(tmp_path: Path) -> None:
     source.write_text(CONVERSIONS)
     subprocess.run(["g++", "-std=c++17", f"-I{include_dir()}", source, "-o", tmp_path / "numbers"], check=True)
     done = subprocess.run([tmp_path / "numbers"], input=values.tobytes(), capture_output=True, check=True)
-    found = np.frombuffer(done.stdout, np.dtype([("half", "<u2"), ("back", "<f8"), ("fixed", "<i4")]))
+    found = np.frombuffer(done.stdout, np.dtype([("half", "<u2"), ("back", "<f8"), ("fixed", "<i4"), *SINGLES]))
     layout = find_device("hbm_small")[0].layout
     halves = layout.pack(values.reshape(-1, 1)).view(np.uint16).reshape(-1, 32)[:, 0]
     assert np.array_equal(found["half"], halves)
     assert np.array_equal(found["back"], halves.view(np.float16).astype(np.float64), equal_nan=True)
     vgemm = find_device("vgemm_small")[0].layout
+    with np.errstate(over="ignore", invalid="ignore"):
+        singles = _one_nan(values.astype(np.float32))
+    assert np.array_equal(found["single"], singles.view(np.uint32))
+    assert np.array_equal(found["widened"], _one_nan(halves.view(np.float16).astype(np.float32)).view(np.uint32))
+    assert np.array_equal(found["narrowed"], layout.pack(singles.reshape(-1, 1)).view(np.uint16).reshape(-1, 32)[:, 0])
+    assert np.array_equal(found["loaded"], singles.astype(np.float64), equal_nan=True)
     assert np.array_equal(found["fixed"], vgemm.pack(values.reshape(-1, 1)).view(np.int32).reshape(-1, 16)[:, 0])
 
 

@@ -15,10 +15,8 @@ Example:
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -39,10 +37,12 @@ import os, signal, sys
 for number in ({", ".join(f"signal.{s.name}" for s in (*_RESET, signal.SIGPIPE, signal.SIGXFSZ))}):  # Python ignores the last two
     signal.signal(number, signal.SIG_DFL)
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
+telling = int(sys.argv[1])
+os.set_inheritable(telling, False)
 try:
-    os.execvp(sys.argv[1], sys.argv[1:])
+    os.execvp(sys.argv[2], sys.argv[2:])
 except OSError as error:
-    sys.exit(f"{{sys.argv[1]}}: {{error.strerror}}")
+    os.write(telling, str(error.errno).encode())
 """
 
 _held: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()
@@ -87,7 +87,10 @@ class Child(subprocess.Popen[Any]):
             # Between fork and exec the child holds the pipe's end too: the supervisor cannot kill the group before it is in it.
             if not foreground:
                 options["process_group"] = self._supervisor.pid
-            super().__init__(_as_usual(command, options) if _unusual() else command, **options)
+            if _unusual():
+                self._start_as_usual(command, options)
+            else:
+                super().__init__(command, **options)
             if foreground:
                 self._end.write(f"{self.pid}\n".encode())
             _children.add(self)
@@ -96,6 +99,26 @@ class Child(subprocess.Popen[Any]):
             raise
         finally:
             os.close(read)
+
+    def _start_as_usual(self, command: Sequence[str | Path], options: Mapping[str, Any]) -> None:
+        """Start an interpreter that resets its signals and becomes the command.
+
+        A `preexec_fn` would do the same in the child, but for that `subprocess` forks, and before a fork OpenBLAS ends its threads:
+        a product of another thread then waits for them for ever. Without one the kernel is asked for a new process (vfork).
+
+        Raises OSError for what is no program: the child tells its number through a pipe, which a program that begins closes.
+        """
+        told, telling = os.pipe()
+        with os.fdopen(told, "rb") as said:
+            try:
+                given: dict[str, Any] = {**options, "pass_fds": (*options.get("pass_fds", ()), telling)}
+                super().__init__((sys.executable, "-I", "-S", "-c", _RESETTING, str(telling), *command), **given)
+            finally:
+                os.close(telling)
+            number = said.read()
+        if number:
+            super().wait()
+            raise OSError(int(number), os.strerror(int(number)), os.fspath(command[0]))
 
     @property
     def group(self) -> int | None:
@@ -249,18 +272,3 @@ def _leave(number: int, _frame: FrameType | None) -> None:
 def _unusual() -> bool:
     """True if a child would inherit an ignored or blocked signal: this process was started so (nohup, `&` in a script, cron)."""
     return any(signal.getsignal(s) is signal.SIG_IGN for s in _RESET) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-
-
-def _as_usual(command: Sequence[str | Path], options: Mapping[str, Any]) -> Sequence[str | Path]:
-    """Return the command behind an interpreter that resets its signals and becomes it.
-
-    A `preexec_fn` would do the same in the child, but for that `subprocess` forks, and before a fork OpenBLAS ends its threads: a
-    product of another thread then waits for them for ever. Without one the kernel is asked for a new process (vfork).
-
-    Raises FileNotFoundError as `subprocess.Popen` does: the interpreter could tell only its log.
-    """
-    program, environment = os.fspath(command[0]), options.get("env")
-    where = program if os.path.dirname(program) == "" else os.path.join(options.get("cwd") or "", program)
-    if shutil.which(where, path=None if environment is None else environment.get("PATH", os.defpath)) is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
-    return (sys.executable, "-I", "-S", "-c", _RESETTING, *command)

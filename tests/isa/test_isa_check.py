@@ -61,7 +61,7 @@ WRONG: list[tuple[str, str, str, str]] = [
         r"semantics\.py:\d+: vadd: a legal call fails: ValueError: ",
     ),
     (
-        "semantics.py", "return 4 + 8 * fields", "return 0 * fields",
+        "semantics.py", "return 2 + 8 * fields", "return 0 * fields",
         r"semantics\.py:\d+: vadd: cost is 0, expected an integer above 0",
     ),
     (
@@ -77,11 +77,11 @@ WRONG: list[tuple[str, str, str, str]] = [
         r"semantics\.py:\d+: vadd: what its conformance source draws is not legal: vadd_beats is 16, expected 1 to 16",
     ),
     (
-        "semantics.py", "return 4 + 8 * fields", "return -8 * fields",
+        "semantics.py", "return 2 + 8 * fields", "return -8 * fields",
         r"semantics\.py:\d+: vadd: cost is -\d+, expected an integer above 0",
     ),
     (
-        "semantics.py", "return 4 + 8 * fields", "raise KeyError(fields) # ",
+        "semantics.py", "return 2 + 8 * fields", "raise KeyError(fields) # ",
         r"semantics\.py:\d+: vadd: `cost` fails: KeyError: ",
     ),
     (
@@ -113,7 +113,7 @@ WRONG: list[tuple[str, str, str, str]] = [
         r"semantics\.py:\d+: vadd: `writes` answers .*, expected contiguous ranges",
     ),
     (
-        "semantics.py", "return 4 + 8 * fields", "return 1 or fields",
+        "semantics.py", "return 2 + 8 * fields", "return 1 or fields",
         r"semantics\.py:\d+: vadd: \d+ bytes of ddr in the 1 cycles of `cost`; vector_tiny states ddr_bytes_per_cycle = 64 ",
     ),
     (
@@ -242,7 +242,7 @@ def test_a_layout_takes_the_dtype_of_its_traces() -> None:
 
 
 def test_what_the_hardware_refuses_has_no_cost(installed_set: Path, import_from: ImportFrom) -> None:
-    planted(installed_set, "semantics.py", "return 4 + 8 * fields", "assert 1 <= fields['vadd_beats'] <= 16; return 4 + 8 * fields")
+    planted(installed_set, "semantics.py", "return 2 + 8 * fields", "assert 1 <= fields['vadd_beats'] <= 16; return 2 + 8 * fields")
     import_from(installed_set)
     assert main(["isa", "check", "vector_add"]) == 0
 
@@ -250,7 +250,7 @@ def test_what_the_hardware_refuses_has_no_cost(installed_set: Path, import_from:
 def test_a_cost_that_is_not_the_hardwares_is_found(
     installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    planted(installed_set, "semantics.py", "return 4 + 8 * fields", "return 4 + 9 * fields")
+    planted(installed_set, "semantics.py", "return 2 + 8 * fields", "return 4 + 9 * fields")
     import_from(installed_set)
     assert main(["isa", "check", "vector_add"]) == 1
     *_, found, ran, verdict = capsys.readouterr().out.splitlines()

@@ -129,7 +129,7 @@ def test_two_versions_of_a_set(in_git: Path, import_from: ImportFrom, capsys: py
     assert same["models"][0]["before"]["instructions"] == 2
 
     text = semantics.read_text()
-    semantics.write_text(text.replace("4 + 8 * fields", "4 + 16 * fields"))
+    semantics.write_text(text.replace("2 + 8 * fields", "2 + 16 * fields"))
     slower = report(capsys, "vector_add@HEAD", "vector_add", *model)
     assert not slower["same"]
     before, after = slower["models"][0]["before"], slower["models"][0]["after"]

@@ -2,7 +2,7 @@
 
     pip install jax==0.10.2 && python scripts/stablehlo_texts.py
 
-`tests/frontend/test_stablehlo.py` reads them; where JAX is installed it also holds them to what JAX prints today.
+With --check nothing is written: exit code 1 if JAX prints other texts. `tests/frontend/test_stablehlo.py` reads the files.
 """
 
 from __future__ import annotations
@@ -76,6 +76,10 @@ case("until", lambda x: lax.while_loop(lambda s: s[0].sum() > 1e-3, lambda s: (s
 case("many_rounds", lambda x: lax.fori_loop(0, 1000, lambda i, c: jnp.where(i % 3 == 0, c * 0.99 + 0.01, c), x), X)
 case("two_ways", lambda x: lax.cond(x[0, 0] > 0, lambda v: v + 1, lambda v: v * 2, x), X)
 case("ways", lambda x: lax.switch(jnp.int32(x[:, 0].sum() * 3), [lambda v: v + 1, lambda v: v * 2, lambda v: v - 3], x), X)
+case(
+    "way_with_an_end",
+    lambda x: lax.cond(x[0, 0] > 5, lambda v: lax.while_loop(lambda s: s.sum() != 0, lambda s: s * 0.5, v), lambda v: v * 2, x), X,
+)  # fmt: skip
 case("known_way", lambda x: lax.switch(jnp.int32(1), [lambda v: v + 1, lambda v: v * 2], x), X)
 case("margins", lambda x: (jnp.pad(x, ((1, 2), (0, 1)), constant_values=3.0), lax.pad(x, 2.0, ((1, -1, 2), (0, 1, 1)))), X)
 case("windows", lambda x, s: (x[1:3, ::2][::-1], lax.dynamic_slice(x, (s, 0), (2, 8))), X, np.int32(5))
@@ -97,6 +101,12 @@ case(
     RNG.integers(-20, 20, (4, 5)).astype(np.int32),
 )  # fmt: skip
 case("unsigned", lambda x: (x // 3, x % 5, x >> 1, ~x, x > 7), RNG.integers(0, 200, (4, 5)).astype(np.uint8))
+case(
+    "shifted", lambda x, n: (lax.shift_right_logical(x, n), lax.shift_right_arithmetic(x, n), lax.shift_left(x, n)),
+    np.array([-1, -8, 7, 1 << 30, -5, 9], np.int32), np.array([0, 1, 31, 32, 40, 33], np.int32),
+)  # fmt: skip
+case("rounded", lambda x: (lax.round(x), jnp.round(x)), np.array([0.49999997, 0.5, -2.5, 8388609.0, -0.3, 1.5, np.inf], np.float32))
+case("first_truth", lambda x: (jnp.argmax(x > 0, axis=1), jnp.argmin(x > 9, axis=0)), X)
 case("chosen", lambda x: jnp.where(jnp.isnan(x) | (x > 0) & ~(x < 3), x, 0) + jnp.clip(x, 0, 1) + x.astype(jnp.int32) % 3, X)
 case("bits", lambda x: lax.bitcast_convert_type(x, jnp.int32) >> 23, X)
 case("uniform", lambda x: jax.random.uniform(jax.random.PRNGKey(0), (4,)) + x[0, :4], X)
@@ -190,6 +200,12 @@ def arrays() -> Mapping[str, np.ndarray]:
 
 def main() -> int:
     """Write the folder anew."""
+    if "--check" in sys.argv[1:]:
+        stored = {path.stem: path.read_text() for path in FOLDER.glob("*.mlir")}
+        printed = texts()
+        differ = sorted(n for n in {*stored, *printed} if stored.get(n) != printed.get(n))
+        print(f"other texts: {', '.join(differ)}" if differ else f"{len(stored)} texts are as JAX prints them")
+        return int(bool(differ))
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.mlir"):
         old.unlink()

@@ -1,13 +1,29 @@
-"""Creates operations by name, with inferred result types: for front ends and passes."""
+"""Creates operations by name, with inferred result types, and appends them to a block: for front ends, passes and exports."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 
 from fleet.ir.dialect import OPERATIONS, FleetOp
+
+
+class BlockAppender:
+    """Appends to `block`."""
+
+    block: Block
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Append to another block within the context."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
 
 
 def make(name: str, operands: Sequence[SSAValue], **attributes: Any) -> FleetOp:

@@ -254,32 +254,38 @@ print("done")
 """
 
 
-def test_a_start_beside_products_does_not_hold_them_up() -> None:
-    """With a signal ignored, as under cron: a fork in another thread would end OpenBLAS's threads in the middle of a product."""
-    done = subprocess.run(
-        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", BESIDE_PRODUCTS],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.stdout == "done\n", done.stderr
-
-
-def test_what_is_no_program_is_told_where_signals_are_reset_too(tmp_path: Path) -> None:
-    (tmp_path / "here").write_text("#!/bin/sh\necho ran\n")
-    (tmp_path / "here").chmod(0o755)
-    script = f"""
-from fleet.core.processes import run
-path = {f"{tmp_path}:/bin:/usr/bin"!r}
-print(run(["./here"], cwd={str(tmp_path)!r}).stdout.strip(), run(["here"], env={{"PATH": path}}).stdout.strip())
-try:
-    run(["./here"], cwd="/")
-except FileNotFoundError as error:
-    print(error.filename)
-"""
+def as_under_cron(script: str) -> str:
+    """Run Python with a signal ignored; return what it prints."""
     done = subprocess.run(
         ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-c", script],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.stdout == "ran ran\n./here\n", done.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_start_beside_products_does_not_hold_them_up() -> None:
+    """A fork in another thread would end OpenBLAS's threads in the middle of a product."""
+    assert as_under_cron(BESIDE_PRODUCTS) == "done\n"
+
+
+def test_what_is_no_program_is_told_where_signals_are_reset_too(tmp_path: Path) -> None:
+    for name, text in (("here", "#!/bin/sh\necho ran\n"), ("text", "no program")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    script = f"""
+from fleet.core.processes import run
+path = {f"{tmp_path}:/bin:/usr/bin"!r}
+print(run(["./here"], cwd={str(tmp_path)!r}).stdout.strip(), run(["here"], env={{"PATH": path}}).stdout.strip())
+for program, folder in (("./here", "/"), ("./text", {str(tmp_path)!r})):
+    try:
+        run([program], cwd=folder)
+    except OSError as error:
+        print(type(error).__name__, error.filename, error.strerror)
+"""
+    assert (
+        as_under_cron(script) == "ran ran\nFileNotFoundError ./here No such file or directory\nOSError ./text Exec format error\n"
+    )
 
 
 def test_a_foreground_child_stays_in_the_group(tmp_path: Path) -> None:

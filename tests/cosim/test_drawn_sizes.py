@@ -61,7 +61,7 @@ def test_the_first_refusal_is_told_where_no_size_will_do(tmp_path: Path) -> None
 
 def test_try_takes_it_and_says_the_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = spectrogram(tmp_path / "m.onnx")
-    assert main(["try", str(path)]) in (0, 4)
+    assert main(["try", str(path)]) == 0
     said = capsys.readouterr().out
     assert "m.onnx?dim=N:512, 8 is refused" in said
     assert "fleet try" not in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from fleet.llm.reference import hidden_states
 from fleet.llm.tiny import tiny_model
 from fleet.llm.weights import ModelWeights, linear_names
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
+from fleet.transforms.quantise_refined import quantise_refined
 
 TEXT = [int(t) for t in np.random.default_rng(3).integers(0, 320, 300)] * 3
 Round = dict[str, Quantised]
@@ -63,6 +65,23 @@ def test_layers_that_nothing_was_done_to_are_given_as_they_are() -> None:
         return made
 
     assert list(corrected_layers(model, TEXT, linear_names(model.config), nothing, lambda *_: None)) == list(met)
+
+
+def test_bits_are_those_of_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_model("qwen2")
+
+    def refined(names: Sequence[str], matrices: Sequence[np.ndarray], moments: np.ndarray) -> Round:
+        return {
+            n: quantise_refined(m, moments, group=64, levels=7, options=QuantiseOptions())
+            for n, m in zip(names, matrices, strict=True)
+        }
+
+    def bits(processors: int) -> dict[str, tuple[bytes, bytes]]:
+        monkeypatch.setattr(os, "cpu_count", lambda: processors)
+        layers = corrected_layers(model, TEXT * 2, linear_names(model.config), refined, lambda *_: None)
+        return {name: (layer.codes.tobytes(), layer.scales.tobytes()) for name, layer in layers.items()}
+
+    assert bits(1) == bits(2) == bits(7)
 
 
 def test_layers_of_the_host_are_left_out() -> None:

@@ -16,7 +16,7 @@ from fleet.core.unique import Taken
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.values import NumberValue, TracedArray
-from fleet.ir.build import make
+from fleet.ir.build import BlockAppender, make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import DEVICE, OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of
 from fleet.ir.refusals import refusal
@@ -44,7 +44,7 @@ _COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equ
 _HINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 
 
-class Builder:
+class Builder(BlockAppender):
     """Appends to one block. Every failure is a SourceError at the node that asked for the operation."""
 
     def __init__(self, source: SourceText, block: Block) -> None:
@@ -72,15 +72,6 @@ class Builder:
             self.block, self._dims = outer, dims
             for undo in reversed(self._undone.pop()):
                 undo()
-
-    @contextmanager
-    def beside(self, block: Block) -> Generator[None]:
-        """Appends to a block around this body, in front of the operation that the body will be part of."""
-        inner, self.block = self.block, block
-        try:
-            yield
-        finally:
-            self.block = inner
 
     def discard(self, block: Block, count: int) -> None:
         """Remove the operations of a body that is not needed; count: operations before it."""

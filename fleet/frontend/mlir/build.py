@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -16,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from fleet.core.unique import Taken
 from fleet.frontend.mlir.text import MlirText
 from fleet.ir.arguments import append_argument, erase_arguments
-from fleet.ir.build import make
+from fleet.ir.build import BlockAppender, make
 from fleet.ir.constants import constant
 from fleet.ir.dead import drop_dead
 from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, RegionOp, YieldOp, kind_of
@@ -62,7 +61,7 @@ class MlirArray:
         return numpy_dtype(self.value.type)
 
 
-class MlirBuild:
+class MlirBuild(BlockAppender):
     """A program in the making. What is emitted belongs to the operation of the text that `begin` named."""
 
     def __init__(self, text: MlirText) -> None:
@@ -74,7 +73,7 @@ class MlirBuild:
         self._taken, self._named = Taken(), Taken()
         self._constants: dict[tuple[str, Attribute], SSAValue] = {}
         self._made: set[str] = set()
-        """Names of the arrays that stand in the text."""
+        """Names of the arguments made from constants of the text."""
         self._count = 0
 
     def argument(self, argument: Argument) -> MlirArray:
@@ -98,15 +97,6 @@ class MlirBuild:
         self.at = op
 
     # ---- bodies
-
-    @contextmanager
-    def inside(self, block: Block) -> Generator[None]:
-        """Append to a block within the context."""
-        outer, self.block = self.block, block
-        try:
-            yield
-        finally:
-            self.block = outer
 
     def splice(self, block: Block) -> None:
         """Append the operations of a block that is part of nothing."""

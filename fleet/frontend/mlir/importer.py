@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS, Nest, nest_of
 from fleet.frontend.mlir.reductions import computed
 from fleet.frontend.mlir.stablehlo.control import compute as stable
-from fleet.frontend.mlir.stablehlo.regions import StableRegions
+from fleet.frontend.mlir.stablehlo.regions import LoopBody, LoopTest, StableRegions
 from fleet.frontend.mlir.stablehlo.text import StableOperation
 from fleet.frontend.mlir.tensors import RULES, number, pad_parts
 from fleet.frontend.mlir.text import MlirText
@@ -103,7 +104,8 @@ class MlirReader:
         if name in RULES:
             return [RULES[name](b, op, *operands)]
         if isinstance(op, StableOperation):
-            regions = StableRegions(b, lambda block, arrays: self.block(block, arrays, values), self._named, self._rolled)
+            block = partial(self.block, outer=values)
+            regions = StableRegions(b, block, self._named, self._rolled, self._chosen_of)
             return stable(regions, op, operands)
         if isinstance(op, TosaOperation):
             return [tosa.compute(b, op, operands)]
@@ -183,13 +185,7 @@ class MlirReader:
             self.b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds, which must be followed one by one: {error.what}", error.hint)
             raise
 
-    def _rolled(
-        self,
-        op: Operation,
-        state: Sequence[MlirArray],
-        test: Callable[[Sequence[MlirArray]], MlirArray],
-        body: Callable[[Sequence[MlirArray]], Sequence[MlirArray]],
-    ) -> list[MlirArray]:
+    def _rolled(self, op: Operation, state: Sequence[MlirArray], test: LoopTest, body: LoopBody) -> list[MlirArray]:
         """Make a loop of the run. Raises ModelError, with nothing made, for a body that changes shapes."""
         b = self.b
         start = [b.value(a) for a in state]
@@ -209,21 +205,27 @@ class MlirReader:
         return b.parts(WhileOp(start, isolate(blocks), *blocks))
 
     def _if(self, op: scf.IfOp, condition: MlirArray, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
-        """Follow the branch that is known; else compute both, which changes nothing else, and choose.
-
-        A branch with a loop of the run, which may have no end where the other is meant, is computed where it is chosen.
-        """
-        b = self.b
+        """Follow the branch that is known, else choose in the run."""
         ways = [region.block for region in (op.true_region, op.false_region) if region.blocks]
         if condition.known is not None:
             taken = ways[0 if condition.known.item() else 1 :][:1]
             return self.block(taken[0], [], values) if taken and (op.results or len(taken[0].ops)) else []
         if not op.results:
             return []
-        blocks, found = [Block(), Block()], list[list[MlirArray]]()
-        for block, way in zip(blocks, ways, strict=True):
+        yes, no = (lambda way=way: self.block(way, [], values) for way in ways)
+        return self._chosen_of(op, condition, yes, no)
+
+    def _chosen_of(
+        self, op: Operation, condition: MlirArray, yes: Callable[[], list[MlirArray]], no: Callable[[], list[MlirArray]]
+    ) -> list[MlirArray]:
+        """Compute both branches, which changes nothing else, and choose between their results.
+
+        A branch with a loop of the run, which may have no end where the other is meant, is computed only if it is chosen.
+        """
+        b, blocks, found = self.b, [Block(), Block()], list[list[MlirArray]]()
+        for block, way in zip(blocks, (yes, no), strict=True):
             with b.inside(block):
-                found.append(self.block(way, [], values))
+                found.append(way())
         b.begin(op)
         if any(isinstance(o, WhileOp) for block in blocks for o in block.walk()):
             for x, y in zip(*found, strict=True):

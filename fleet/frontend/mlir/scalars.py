@@ -186,7 +186,7 @@ def same_bits(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
     return b.reshape(found, x.shape)
 
 
-def shifted_right(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
+def _shifts_right(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:
     """Without a sign: the bits that come in are zeros."""
     least = b.emit("numpy", b.known(np.iinfo(x.dtype).min, x.dtype), y, call="right_shift(x0, x1)")
     above = b.emit("numpy", least, b.known(1, x.dtype), call="left_shift(x0, x1)")
@@ -210,7 +210,7 @@ _RULES: Mapping[str, Rule] = {
     "arith.andi": _by_kind("bitwise_and", "logical_and"), "arith.ori": _by_kind("bitwise_or", "logical_or"),
     "arith.xori": _by_kind("bitwise_xor", "not_equal"),
     "arith.floordivsi": _emits("floor_div"), "arith.divsi": truncated, "arith.remsi": remainder, "arith.ceildivsi": _ceiling,
-    "arith.shli": calls("left_shift"), "arith.shrsi": calls("right_shift"), "arith.shrui": shifted_right,
+    "arith.shli": calls("left_shift"), "arith.shrsi": calls("right_shift"), "arith.shrui": _shifts_right,
     "arith.cmpi": _compares, "arith.cmpf": _compares_floats, "arith.select": _chooses,
     "arith.extf": _casts, "arith.truncf": _casts, "arith.extsi": _casts, "arith.trunci": _casts, "arith.sitofp": _casts,
     "arith.fptosi": _casts, "arith.index_cast": _casts, "arith.extui": _unsigned_cast, "arith.uitofp": _unsigned_cast,

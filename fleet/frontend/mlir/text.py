@@ -18,9 +18,10 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from fleet.core.file_kinds import kind_of, refuse_foreign
 from fleet.errors import ModelError
 from fleet.frontend.mlir.named import NAMED
+from fleet.frontend.mlir.operation_classes import operation_class
 from fleet.frontend.mlir.stablehlo.text import DIALECTS as STABLE_DIALECTS
-from fleet.frontend.mlir.stablehlo.text import StableOperation, stable_operation
-from fleet.frontend.mlir.tosa_text import TosaOperation, tosa_operation
+from fleet.frontend.mlir.stablehlo.text import StableOperation
+from fleet.frontend.mlir.tosa_text import TosaOperation
 from fleet.ir.text import check_strings
 
 MAX_TEXT = 256 << 20
@@ -79,8 +80,8 @@ class _Parser(Parser):
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         if name.startswith(STABLE_DIALECTS):
-            return stable_operation(name)
-        return tosa_operation(name) if name.startswith("tosa.") else super()._get_op_by_name(name)
+            return operation_class(StableOperation, name)
+        return operation_class(TosaOperation, name) if name.startswith("tosa.") else super()._get_op_by_name(name)
 
     def parse_comma_separated_list(self, delimiter: Any, parse: Any, context_msg: str = "") -> list[Any]:
         """Take several result types in parentheses, as MLIR writes them and xDSL's own printer does."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
 
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, var_operand_def, var_result_def
+from xdsl.irdl import IRDLOperation, var_operand_def, var_result_def
 from xdsl.parser import Parser
 
 
@@ -32,11 +30,3 @@ class TosaOperation(IRDLOperation):
             parser.raise_error("expected the types of operands and results", start)
         values = parser.resolve_operands(operands or [], type_.inputs.data, start)
         return cls.create(operands=values, result_types=type_.outputs.data, attributes=attributes)
-
-
-@lru_cache(maxsize=256)
-def tosa_operation(name: str) -> type[TosaOperation]:
-    """Return the operation of a name, "tosa.add"."""
-    word = "".join(part.title() for part in name.partition(".")[2].split("_"))
-    made: Any = type(f"Tosa{word}Op", (TosaOperation,), {"name": name, "__doc__": f"`{name}`.", "__module__": __name__})
-    return irdl_op_definition(made)

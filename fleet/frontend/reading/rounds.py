@@ -172,9 +172,9 @@ class RoundTables(Protocol):
     """Lists and dicts that the rounds of the innermost loop of the run read or store by their number."""
 
     def load(self, node: ast.AST, owner: List | Dict, index: Value) -> tuple[Value] | None:
-        """Return the element, None if the key is none of a round's. SourceError if it may be absent."""
+        """Return the element, or None if the key does not follow the round's number. Raises SourceError if it may be absent."""
         ...
 
     def store(self, node: ast.AST, owner: List | Dict, index: Value, value: Value) -> bool:
-        """Store an element. Returns False if the key is none of a round's."""
+        """Store an element. Returns False if the key does not follow the round's number."""
         ...

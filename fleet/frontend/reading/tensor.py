@@ -171,7 +171,7 @@ class RowElement(TracedArray):
 
     @property
     def is_row(self) -> bool:
-        """Whether nothing was written into it."""
+        """True until an element is written."""
         return self._ssa is self.made and self.lost is None
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from fleet.ir.build import BlockAppender
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 
 Dim: TypeAlias = "int | SSAValue"
@@ -47,21 +47,12 @@ def fixed(position: int) -> AffineExpr:
     return AffineExpr.constant(position)
 
 
-class MlirEmitter:
+class MlirEmitter(BlockAppender):
     """Appends operations to a block; `inside` switches to the block of a region's body."""
 
     def __init__(self, block: Block) -> None:
         self.block = block
         self._constants: dict[tuple[Block, Any, Attribute], SSAValue] = {}
-
-    @contextmanager
-    def inside(self, block: Block) -> Generator[None]:
-        """Append to `block` within the context."""
-        outer, self.block = self.block, block
-        try:
-            yield
-        finally:
-            self.block = outer
 
     def add(self, op: Operation) -> SSAValue:
         """Append an operation; return its first result."""

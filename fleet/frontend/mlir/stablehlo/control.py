@@ -19,7 +19,7 @@ from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only
 from fleet.frontend.mlir.stablehlo.sorting import sort, top_k
 from fleet.frontend.mlir.stablehlo.text import StableOperation, words
 
-Rule = Callable[["StableRegions", StableOperation, Sequence[MlirArray]], list[MlirArray]]
+_RegionRule = Callable[[StableRegions, StableOperation, Sequence[MlirArray]], list[MlirArray]]
 
 
 def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
@@ -33,10 +33,8 @@ def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
             found = [_PLAIN[name](b, op, *operands)]
         else:
             b.refuse(f"{op.name} is not read", "`fleet help mlir` lists what is")
-            raise AssertionError
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         b.refuse(f"{op.name} does not verify: its operands and attributes do not fit ({error})")
-        raise AssertionError from None
     for array, result in zip(found, op.results, strict=True):
         type_ = result.type
         if isinstance(type_, TensorType) and op.parent is not None and _stated(op):
@@ -96,10 +94,8 @@ def _reduce(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
         if kinds is not None:
             return [_of_one(b, arrays[0], starts[0], axes, *kinds)]
     if half == 2 and len(axes) == 1 and (best := _best(r, op, arrays, starts)) is not None:
-        kind, place = best
-        found = b.cast(b.emit(kind, arrays[0], axis=axes[0], keepdims=False), arrays[1].dtype)
-        most = b.emit("reduce_max" if kind == "argmax" else "reduce_min", arrays[0], axes=(axes[0],), keepdims=False)
-        return [most, found] if place else [found, most]
+        found = b.cast(b.emit(best, arrays[0], axis=axes[0], keepdims=False), arrays[1].dtype)
+        return [b.emit("reduce_max" if best == "argmax" else "reduce_min", arrays[0], axes=(axes[0],), keepdims=False), found]
     return _one_by_one(r, op, arrays, starts, axes)
 
 
@@ -120,28 +116,28 @@ def _neutral(kind: str, start: np.ndarray) -> bool:
     return bool(start.item() == {"add": 0, "mul": 1, "logical_or": False, "logical_and": True}[kind])
 
 
-def _best(
-    r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray], starts: Sequence[MlirArray]
-) -> tuple[str, bool] | None:
-    """Return (argmax or argmin, True) if a reducer of values and positions is one: it is tried on numbers; None otherwise.
+def _best(r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray], starts: Sequence[MlirArray]) -> str | None:
+    """Return "argmax" or "argmin" if a reducer of values and positions is one: it is tried on numbers; None otherwise.
 
     The positions must count the reduced dimension from 0, and the start must be the least (the greatest) value.
     """
-    b, (values, places) = r.b, arrays
+    b, (values, places), start = r.b, arrays, starts[0].known
     axis = movement.wanted(b, op, "dimensions")[0]
     count = np.arange(values.shape[axis]).reshape([-1 if n == axis else 1 for n in range(values.rank)])
     if (
         places.known is None
+        or start is None
+        or values.dtype.kind not in "fiu"
         or places.dtype.kind not in "iu"
         or not np.array_equal(places.known, np.broadcast_to(count, places.shape))
     ):
         return None
     samples = [*SAMPLES, math.nan] if values.dtype.kind == "f" else [*SAMPLES[1:]] if values.dtype.kind == "i" else [0, 1, 3]
     for kind, better in (("argmax", np.greater), ("argmin", np.less)):
-        if not _neutral("maximum" if kind == "argmax" else "minimum", np.asarray(starts[0].known)):
+        if not _neutral("maximum" if kind == "argmax" else "minimum", start):
             continue
         if all(_as_best(r, op, x, y, i, j, better, arrays) for x in samples for y in samples for i, j in ((1, 2), (2, 1))):
-            return kind, True
+            return kind
     return None
 
 
@@ -211,7 +207,6 @@ def _select_and_scatter(r: StableRegions, op: StableOperation, operands: Sequenc
     best = next((k for k in ("greater", "less") if _selects(r, select, x, k)), None)
     if best is None or kinds is None or kinds[0] != "add":
         b.refuse("a selection of its own", "of each window the greatest or least element is read, to which sources are added")
-        raise AssertionError
     worst = b.known(-math.inf if best == "greater" else math.inf, x.dtype)
     met = products.windows_of(b, op, x, worst)
     chosen, at = met[0], b.known(np.zeros(met[0].shape, np.int64))
@@ -267,8 +262,7 @@ def _while(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray])
             return carried
         carried = r.block(body, carried)
         b.begin(op)
-    b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds, which must be followed one by one")
-    raise AssertionError
+    return b.refuse(f"a loop of more than {MAX_ROUNDS:,} rounds, which must be followed one by one")
 
 
 def _is_long(r: StableRegions, body: Block, goes: Callable[[Sequence[MlirArray]], MlirArray], state: Sequence[MlirArray]) -> bool:
@@ -293,29 +287,27 @@ def _counted_on(b: MlirBuild, now: MlirArray, then: MlirArray) -> MlirArray:
 
 
 def _case(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    """Follow the branch that is known; else compute all, which changes nothing else, and choose. The last one is for others."""
-    b, (index,) = r.b, operands
+    """Follow the branch that is known, else choose in the run. Indices outside the branches mean the last one."""
+    (index,) = operands
     blocks = [region.block for region in op.regions]
-    if index.known is not None:
-        at = int(index.known.item())
-        return r.block(blocks[at if 0 <= at < len(blocks) else -1], [])
-    ways = [r.block(block, []) for block in blocks]
-    b.begin(op)
-    *others, chosen = ways
-    for n, way in enumerate(others):
-        here = b.emit("equal", index, b.known(n, index.dtype))
-        chosen = [b.emit("where", b.broadcast(here, x.shape), x, y) for x, y in zip(way, chosen, strict=True)]
-    return chosen
+
+    def branch(n: int) -> list[MlirArray]:
+        if n == len(blocks) - 1:
+            return r.block(blocks[n], [])
+        here = r.b.emit("equal", index, r.b.known(n, index.dtype))
+        if here.known is not None:
+            return r.block(blocks[n], []) if here.known.item() else branch(n + 1)
+        return r.choose(op, here, lambda: r.block(blocks[n], []), lambda: branch(n + 1))
+
+    return branch(0)
 
 
 def _if(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    b, (condition,) = r.b, operands
+    (condition,) = operands
     yes, no = (region.block for region in op.regions)
     if condition.known is not None:
         return r.block(yes if condition.known.item() else no, [])
-    first, second = r.block(yes, []), r.block(no, [])
-    b.begin(op)
-    return [b.emit("where", b.broadcast(condition, x.shape), x, y) for x, y in zip(first, second, strict=True)]
+    return r.choose(op, condition, lambda: r.block(yes, []), lambda: r.block(no, []))
 
 
 def _scatter(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
@@ -331,12 +323,11 @@ def _scatter(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray
     reduction = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}.get(kinds[0] if kinds else "")
     if reduction is None:
         b.refuse("a scatter by a function of its own", "add, multiply, maximum, minimum and plain writes are read")
-        raise AssertionError
     return [movement.scattered(b, op, x, indices, updates, reduction)]
 
 
 def _composite(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    """What it is made of stands in a function of the file."""
+    """Call the function of the file that defines the composite."""
     return r.call(words(op, "decomposition").removeprefix("@"), operands)
 
 
@@ -344,8 +335,7 @@ def _custom(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
     name = words(op, "call_target_name").removeprefix("@").strip('"')
     if name in _MARKS:
         return list(operands)
-    r.b.refuse(f"a call of {name}, which is not in the file", "linear algebra of JAX is such a call; write it with products")
-    raise AssertionError
+    return r.b.refuse(f"a call of {name}, which is not in the file", "linear algebra of JAX is such a call; write it with products")
 
 
 _MARKS = ("Sharding", "annotate_device_placement", "LayoutConstraint", "xla.sdy.FuncResultSharding")
@@ -353,7 +343,7 @@ _MARKS = ("Sharding", "annotate_device_placement", "LayoutConstraint", "xla.sdy.
 _BY_ELEMENT = ("reduce", "reduce_window", "scatter", "sort", "map", "select_and_scatter")
 """Operations whose regions say what is done to one element."""
 _PLAIN = {**elementwise.RULES, **movement.RULES, **products.RULES}
-_RULES: Mapping[str, Rule] = {
+_RULES: Mapping[str, _RegionRule] = {
     "reduce": _reduce, "reduce_window": _reduce_window, "sort": sort, "select_and_scatter": _select_and_scatter, "top_k": top_k,
     "while": _while, "case": _case, "if": _if, "scatter": _scatter, "composite": _composite, "custom_call": _custom,
     "optimization_barrier": lambda _r, _op, operands: list(operands),

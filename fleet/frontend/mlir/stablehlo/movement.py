@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from xdsl.dialects.builtin import TensorType
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
-from fleet.frontend.mlir.scalars import constant, dtype_of
-from fleet.frontend.mlir.stablehlo.elementwise import Rule
+from fleet.frontend.mlir.scalars import Rule, constant, dtype_of
 from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
 from fleet.frontend.mlir.tensors import framed, written
 
@@ -21,13 +21,13 @@ def wanted(b: MlirBuild, op: StableOperation, *names: str) -> list[int]:
     found = numbers(op, *names)
     if found is None:
         b.refuse(f"{op.name} without {names[-1]}")
-        raise AssertionError
     return found
 
 
 def shape_of_result(b: MlirBuild, op: StableOperation, number: int = 0) -> tuple[int, ...]:
     """Return the shape of a result. Raises ModelError if a size is unknown."""
-    sizes = tuple(op.results[number].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
+    type_ = op.results[number].type
+    sizes = type_.get_shape() if isinstance(type_, TensorType) else (-1,)
     if any(s < 0 for s in sizes):
         b.refuse(f"{op.name} gives sizes that its text does not say", "export the model with sizes")
     return sizes
@@ -180,6 +180,15 @@ def _woven(b: MlirBuild, array: MlirArray, batch: Sequence[int], window: Sequenc
     return b.transpose(b.reshape(array, (*batch, *window)), order)
 
 
+def _windows_at(
+    b: MlirBuild, x: MlirArray, flat: MlirArray, batch: Sequence[int], offsets: np.ndarray, places: Sequence[int]
+) -> MlirArray:
+    """Return the elements at `offsets` from each of the positions `flat`."""
+    every = b.emit("add", b.reshape(flat, (math.prod(batch), 1)), b.known(offsets.reshape(1, -1)))
+    found = b.emit("gather", b.reshape(x, (math.prod(x.shape),)), every, axis=0)
+    return _woven(b, found, batch, offsets.shape, places)
+
+
 def _gather(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray) -> MlirArray:
     fields = fields_of(words(op, "dimension_numbers"))
     if fields.get("operand_batching_dims"):
@@ -199,10 +208,7 @@ def _gather(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray)
         window = [s for n, s in enumerate(x.shape) if n != axis]
         order = [axis, *(n for n in range(x.rank) if n != axis)]
         return _woven(b, b.transpose(taken, order), batch, window, places)
-    offsets = _offsets(x.shape, sizes, dropped)
-    every = b.emit("add", b.reshape(flat, (math.prod(batch), 1)), b.known(offsets.reshape(1, -1)))
-    found = b.emit("gather", b.reshape(x, (math.prod(x.shape),)), every, axis=0)
-    return _woven(b, found, batch, offsets.shape, places)
+    return _windows_at(b, x, flat, batch, _offsets(x.shape, sizes, dropped), places)
 
 
 def _batched_gather(
@@ -222,10 +228,7 @@ def _batched_gather(
     dropped = sorted([*fields.get("collapsed_slice_dims", []), *batching])
     sizes = wanted(b, op, "slice_sizes")
     flat, _, batch = _positions(b, b.concat(parts, vector), vector, mapped, x.shape, sizes)
-    offsets = _offsets(x.shape, sizes, dropped)
-    every = b.emit("add", b.reshape(flat, (math.prod(batch), 1)), b.known(offsets.reshape(1, -1)))
-    found = b.emit("gather", b.reshape(x, (math.prod(x.shape),)), every, axis=0)
-    return _woven(b, found, batch, offsets.shape, fields.get("offset_dims", []))
+    return _windows_at(b, x, flat, batch, _offsets(x.shape, sizes, dropped), fields.get("offset_dims", []))
 
 
 def scattered(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray, updates: MlirArray, reduction: str) -> MlirArray:

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
-from fleet.frontend.mlir.scalars import dtype_of
-from fleet.frontend.mlir.stablehlo.elementwise import Rule
+from fleet.frontend.mlir.scalars import Rule, dtype_of
 from fleet.frontend.mlir.stablehlo.movement import edged, fields_of, shape_of_result, spaced, wanted, windows
 from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
 
@@ -44,7 +43,6 @@ def _convolution(b: MlirBuild, op: StableOperation, x: MlirArray, weight: MlirAr
     found = re.search(r"\[([^\]]*)\]\s*x\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]", words(op, "dimension_numbers"))
     if found is None:
         b.refuse("a convolution whose dimension_numbers are not [b, 0, f]x[0, i, o]->[b, 0, f]")
-        raise AssertionError
     image, kernel, result = ([word.strip() for word in part.split(",")] for part in found.groups())
     space = [str(n) for n in range(x.rank - 2)]
     ones = [1] * len(space)

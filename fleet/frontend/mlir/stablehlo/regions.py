@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from xdsl.ir import Block, Operation
 
@@ -14,18 +13,11 @@ SAMPLES = (-2.0, -1.0, 0.0, 1.0, 3.0)
 """Numbers on which regions are tried, to tell what they do."""
 
 
-class RollLoop(Protocol):
-    """Makes a loop of the run of an operation, a start, a test and a body. Raises ModelError for a body that changes shapes."""
-
-    def __call__(
-        self,
-        op: Operation,
-        state: Sequence[MlirArray],
-        test: Callable[[Sequence[MlirArray]], MlirArray],
-        body: Callable[[Sequence[MlirArray]], Sequence[MlirArray]],
-    ) -> list[MlirArray]:
-        """Return what the last round carried."""
-        ...
+LoopTest = Callable[[Sequence[MlirArray]], MlirArray]
+"""Whether another round follows, of what the loop carries."""
+LoopBody = Callable[[Sequence[MlirArray]], Sequence[MlirArray]]
+"""What a round makes of what the loop carries."""
+Branch = Callable[[], list[MlirArray]]
 
 
 class StableRegions:
@@ -33,15 +25,18 @@ class StableRegions:
 
     def __init__(
         self, build: MlirBuild, block: Callable[[Block, Sequence[MlirArray]], list[MlirArray]],
-        call: Callable[[str, Sequence[MlirArray]], list[MlirArray]], roll: RollLoop,
+        call: Callable[[str, Sequence[MlirArray]], list[MlirArray]],
+        roll: Callable[[Operation, Sequence[MlirArray], LoopTest, LoopBody], list[MlirArray]],
+        choose: Callable[[Operation, MlirArray, Branch, Branch], list[MlirArray]],
     ) -> None:  # fmt: skip
         """Args:
         build: collects the program.
         block: reads a block with these arguments.
         call: reads a function of the file.
-        roll: makes a loop of the run.
+        roll: makes a loop of the run. Raises ModelError for a body that changes shapes.
+        choose: chooses between two branches by a condition of the run.
         """
-        self.b, self.block, self.call, self.roll = build, block, call, roll
+        self.b, self.block, self.call, self.roll, self.choose = build, block, call, roll, choose
 
 
 def only(op: StableOperation) -> Block:

@@ -6,12 +6,11 @@ Both forms get the names of attributes that the specification of StableHLO has.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FunctionType, IntegerAttr, StringAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, var_operand_def, var_region_def, var_result_def
+from xdsl.irdl import IRDLOperation, var_operand_def, var_region_def, var_result_def
 from xdsl.parser import Parser, UnresolvedOperand
 
 DIALECTS = ("stablehlo.", "chlo.")
@@ -29,14 +28,6 @@ class StableOperation(IRDLOperation):
         """Parse what follows the name in the short form."""
         name = cls.name.partition(".")[2]
         return _FORMS.get(name, _general)(cls, parser)
-
-
-@lru_cache(maxsize=256)
-def stable_operation(name: str) -> type[StableOperation]:
-    """Return the operation of a name, "stablehlo.add"."""
-    word = "".join(part.title() for part in name.replace(".", "_").split("_"))
-    made: Any = type(f"{word}Op", (StableOperation,), {"name": name, "__doc__": f"`{name}`.", "__module__": __name__})
-    return irdl_op_definition(made)
 
 
 Form = Callable[[type[StableOperation], Parser], StableOperation]

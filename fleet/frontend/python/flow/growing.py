@@ -100,7 +100,7 @@ def row_of(ev: Evaluator, node: ast.AST, like: Value, rows: Sequence[SSAValue], 
         array = next(rest)
 
         def make() -> SSAValue:
-            with builder_of(ev).beside(home):
+            with builder_of(ev).inside(home):
                 return element(ev, node, TracedArray(array, scalar=False), at).ssa
 
         if isinstance(value, NumberValue):
@@ -113,7 +113,7 @@ def row_of(ev: Evaluator, node: ast.AST, like: Value, rows: Sequence[SSAValue], 
 def join_memory(left: Sequence[Left], guards: Iterable[tuple[TracedArray, Sequence[TracedArray]]]) -> None:
     """Let rows share memory that may be the same array, or parts of one: of one round, or what a round got from an earlier one.
 
-    guards: what stands for the memory of earlier rounds' elements, and these elements behind the loop.
+    guards: placeholders for the memory of earlier rounds' elements, each with these elements after the loop.
     """
     groups: dict[tuple[int, int], TracedArray] = {}
     stored: dict[int, list[TracedArray]] = {}
@@ -267,6 +267,6 @@ class GrowingLists:
             g.holder.items = found
 
     def others(self) -> Iterator[tuple[TracedArray, Sequence[TracedArray]]]:
-        """Guards of the followed round, and the arrays behind the loop whose memory each stands for."""
+        """Guards of the followed round, each with the arrays after the loop that share its memory."""
         for g, guard in zip(self.growths, self._followed, strict=True):
             yield guard, [t for v in g.holder.items for t in tensors_of(v)]

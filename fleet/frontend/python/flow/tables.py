@@ -126,7 +126,7 @@ class LoopTables:
     # ---- what rounds ask for
 
     def load(self, node: ast.AST, owner: List | Dict, index: Value) -> tuple[Value] | None:
-        """Return the element, None if the key is none of a round's. SourceError if it may be absent."""
+        """Return the element, or None if the key does not follow the round's number. Raises SourceError if it may be absent."""
         key = self._key(owner, index)
         use = None if key is None else self._entered(owner)
         if key is None or use is None:
@@ -141,7 +141,7 @@ class LoopTables:
         return (items.own[key],)
 
     def store(self, node: ast.AST, owner: List | Dict, index: Value, value: Value) -> bool:
-        """Store an element. Returns False if the key is none of a round's."""
+        """Store an element. Returns False if the key does not follow the round's number."""
         del node
         key = self._key(owner, index)
         if key is None or self._entered(owner) is None:
@@ -168,7 +168,7 @@ class LoopTables:
         return RoundKey(0, at + len(owner.items.before) if at < 0 and isinstance(owner, List) else at)
 
     def _affine(self, value: SSAValue, depth: int = _DEPTH) -> RoundKey | None:
-        """Return a number as a key of the round's number, None if it is none."""
+        """Return a number as a linear function of the round's number, or None."""
         if value is self.number:
             return RoundKey(1, 0)
         op = value.owner
@@ -425,7 +425,7 @@ class LoopTables:
                 table.holder.items = content
 
     def others(self) -> Iterator[tuple[TracedArray, Sequence[TracedArray]]]:
-        """Guards of the followed round, and the arrays behind the loop whose memory each stands for."""
+        """Guards of the followed round, each with the arrays after the loop that share its memory."""
         for table, (_, use, _) in zip(self.plan, self._last, strict=True):
             assert use.guard is not None
             values = table.holder.items if isinstance(table.holder, List) else table.holder.items.values()

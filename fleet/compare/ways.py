@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-NORM = "the largest error, in units of one ulp of the element or of what one-ulp changes of inputs and weights do to it"
+NORM = "the largest error, in units of one ulp of the element or of what one-ulp changes of inputs and random rounding do to it"
 """The norm in which `HigherPrecision` measures distances, in words."""
 
 

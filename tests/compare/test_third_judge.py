@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.compare.judges.condition import FunctionErrors, determined, moved
+from fleet.compare.judges.condition import FunctionErrors, determined, moved, rounded_at_random
 from fleet.compare.judges.higher_precision import evaluate, widest
 from fleet.compare.judges.third_judge import ThirdJudge
 from fleet.compare.measured import OperationRow
@@ -434,3 +434,49 @@ def test_stated_ulps_of_a_function_reach_the_result(tmp_path: Path) -> None:
     assert judged(tmp_path, 5e-9, FunctionErrors()) == (False, True)
     assert judged(tmp_path, 5e-9, FunctionErrors(ulp={"exp": 128.0})) == (True, False)
     assert judged(tmp_path, 5e-7, FunctionErrors(ulp={"exp": 128.0})) == (False, True)
+
+
+# One product and one quotient a round: an ulp of x moves the result by an ulp, the 6,000 roundings move it by dozens.
+LONG = """import numpy as np
+def forward(x: "float32[64]"):
+    for i in range(3000):
+        x = x * np.float32(i + 2) / np.float32(i + 1)
+    return x
+"""
+
+
+@pytest.mark.parametrize(("ulps", "expected"), [(40, (True, False)), (4000, (False, True))])
+def test_a_long_recursion_is_judged_by_its_own_rounding(tmp_path: Path, ulps: int, expected: tuple[bool, bool]) -> None:
+    """A golden that has rounded thousands of times is as trustworthy as its rounding allows, in the bodies of loops too."""
+    (tmp_path / "m.py").write_text(LONG)
+    inputs = {"x": np.random.default_rng(1).uniform(1, 2, 64).astype("f4")}
+    program = load(f"{tmp_path / 'm.py'}:forward", {}, inputs)
+    golden = VM.run(program, inputs, RunOptions()).outputs
+    name, value = op_id(program.returned()[0].owner), next(iter(golden.values()))
+    true = inputs["x"].astype("f8") * 3001
+    assert (np.abs(value - true) / np.spacing(value)).max() > 32, "farther off than a few roundings explain"
+    off = value + np.spacing(value) * np.float32(ulps)
+    found = ThirdJudge(program, inputs, {name: value})({name: Doubt(value, off, np.ones(64, bool))})[name]
+    assert (bool(found.held.all()), bool(found.beyond.all())) == expected
+
+
+@pytest.mark.parametrize(("own", "wide"), [("float16", "float64"), ("float32", "float64"), ("float64", "longdouble")])
+def test_rounding_at_random_takes_one_of_both_neighbours(own: str, wide: str) -> None:
+    rng = np.random.default_rng(3)
+    narrow = np.concatenate([rng.standard_normal(500), [0.0, -0.0, np.inf, -np.inf, np.nan]]).astype(own)
+    with np.errstate(invalid="ignore"):
+        same = rounded_at_random(narrow.astype(wide), np.dtype(own), rng)
+    assert np.array_equal(same, narrow.astype(wide), equal_nan=True), "what is representable stays"
+    value = narrow[:500].astype(wide) * (1 + np.finfo(own).eps * rng.uniform(0.1, 0.4, 500).astype(wide))
+    found = np.stack([rounded_at_random(value, np.dtype(own), rng) for _ in range(40)])
+    assert np.array_equal(found.astype(own).astype(wide), found)
+    assert (np.abs(found - value) < np.spacing(np.abs(value).astype(own))).all()
+    inexact = value.astype(own).astype(wide) != value
+    assert inexact.sum() > 400
+    assert np.all(np.any(found > value, axis=0)[inexact])
+    assert np.all(np.any(found < value, axis=0)[inexact])
+    beyond = np.array([np.finfo(own).max], wide) * 4
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert np.array_equal(rounded_at_random(beyond, np.dtype(own), rng), beyond), "an overflow is no rounding"
+    integers = np.arange(4)
+    assert rounded_at_random(integers, np.dtype(np.int64), rng) is integers

@@ -1,9 +1,13 @@
-"""Condition of a program: the effect of small changes of inputs and weights on its results.
+"""Condition of a program: the effect of small changes of inputs and weights, and of rounding, on its results.
 
 A golden of some precision cannot be nearer to the truth than its inputs are. Inputs and weights moved by one ulp are another model
 that the same numbers might stand for, so the change that this causes is no error, and a golden within it can be trusted. The
 changes are drawn with a seed, in random directions. Zeros stay (most are structure: masks, padding), and so do infinities, integers
 and the program's own constants.
+
+Neither can it be nearer than its own rounding allows: a recursion of a thousand rounds rounds a thousand times, however few its
+inputs are. So each result is rounded to the program's dtype too, up or down at random (random rounding: CADNA, Vignes 1993). What
+is representable stays as it is, so that operations which do not round (moves, maxima, exact differences) stay exact.
 """
 
 from __future__ import annotations
@@ -60,7 +64,8 @@ class Determined:
 
     Attributes:
         value: without any change.
-        condition: float64: the largest move of an element per ulp, over all draws; infinite if a draw gave another special value.
+        condition: float64: the largest move of an element per ulp (with random rounding where inputs move by one ulp), over all
+            draws; infinite if a draw gave another special value.
             For integers and booleans: 1 if a draw gave another value.
         jumps: boolean: elements that depend on a decision (a comparison, an order, a rounding) which a small change reverses.
     """
@@ -81,6 +86,20 @@ def moved(array: Array, ulps: int, rng: np.random.Generator, dtype: np.dtype) ->
     return np.where(moves, wide + np.where(rng.integers(0, 2, array.shape) == 1, step, -step), wide)
 
 
+def rounded_at_random(value: Array, own: np.dtype, rng: np.random.Generator) -> Array:
+    """Return floats of more precision rounded to `own`, each up or down at random, in their dtype.
+
+    Other dtypes stay as they are, and so does what is beyond the range of `own`: an overflow is no rounding.
+    """
+    if value.dtype.kind != "f" or own.kind != "f" or own.itemsize >= value.dtype.itemsize:
+        return value
+    nearest = value.astype(own)
+    rest = value - nearest.astype(value.dtype)
+    other = np.nextafter(nearest, np.where(rest > 0, np.inf, -np.inf).astype(own))
+    away = (rest != 0) & np.isfinite(other) & (rng.integers(0, 2, value.shape) == 1)
+    return np.where(np.isfinite(nearest), np.where(away, other, nearest).astype(value.dtype), value)
+
+
 def determined(
     program: Program,
     arguments: Mapping[str, Array],
@@ -88,7 +107,7 @@ def determined(
     dtype: np.dtype,
     seed: int = 0,
 ) -> dict[str, Determined]:
-    """Return the operations of `keep` in `dtype`, and how well inputs and weights determine them.
+    """Return the operations of `keep` in `dtype`, and how well inputs, weights and the program's precision determine them.
 
     Raises FleetError as `evaluate` does.
     """
@@ -100,7 +119,11 @@ def determined(
     for draw, ulps in enumerate((*[1] * DRAWS, *[JUMP_ULPS] * JUMP_DRAWS)):
         rng = np.random.default_rng([seed, draw])
         changed = {name: moved(a, ulps, rng, dtype) for name, a in arguments.items()}
-        found = evaluate(program, changed, keep, dtype)
+
+        def rounds(op: FleetOp, value: Array, rng: np.random.Generator = rng) -> Array:
+            return rounded_at_random(value, numpy_dtype(op.results[0].type), rng)
+
+        found = evaluate(program, changed, keep, dtype, rounds if ulps == 1 else None)
         for name, value in values.items():
             distance = _distance(value, found[name])
             if ulps > 1:

@@ -40,7 +40,7 @@ def widest(dtype: np.dtype) -> np.dtype | None:
 
 
 Change: TypeAlias = Callable[[FleetOp, Array], Array]
-"""Returns what an operation's result counts as; called with each one outside of bodies."""
+"""Returns what an operation's result counts as; called with each one, in the bodies of loops and decisions too."""
 
 
 def evaluate(
@@ -64,8 +64,9 @@ def evaluate(
         if not op.results or isinstance(op, d.PrintOp):
             continue
         with np.errstate(all="ignore"):
-            found = _prepare(op, dtype)([_value(program, arguments, values, v) for v in op.operands])
-            values[op.results[0]] = found = found if change is None or isinstance(op, d.RegionOp) else change(op, found)
+            values[op.results[0]] = found = _prepare(op, dtype, change)(
+                [_value(program, arguments, values, v) for v in op.operands]
+            )
         if op_id(op) in keep and not isinstance(op, d.RegionOp):
             kept[op_id(op)] = found
         for operand in op.operands:
@@ -75,10 +76,17 @@ def evaluate(
     return kept
 
 
-def _prepare(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
-    """Prepare an operation for operands as evaluated here; bodies are evaluated in `dtype` too."""
+def _prepare(op: FleetOp, dtype: np.dtype, change: Change | None) -> EvaluationStep:
+    """Prepare an operation for operands as evaluated here; bodies are evaluated in `dtype` and changed too."""
     if isinstance(op, d.RegionOp):
-        return prepare_bodies(op, partial(_prepare, dtype=dtype))
+        return prepare_bodies(op, partial(_prepare, dtype=dtype, change=change))
+    step = _prepare_plain(op, dtype)
+    if change is None or not op.results:
+        return step
+    return lambda operands: change(op, step(operands))
+
+
+def _prepare_plain(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
     if isinstance(op, d.ElementOp):
         attributes = attributes_of(op)
         return lambda operands: np.asarray(op.compute(operands, attributes))

@@ -3,7 +3,7 @@
 It is called if accumulated errors have no finite bound and no bound on the operation's own operands decides either (an engine that
 shows only outputs). It evaluates the program with more precision (`higher_precision`) and measures how well inputs and weights
 determine each element (`condition`). Distances are in the norm `ways.NORM`: the largest error of an operation, each element's in
-units of one ulp of it or of its change by one-ulp changes of inputs and weights, whichever is larger.
+units of one ulp of it or of its change by one-ulp changes of inputs and weights and by random rounding, whichever is larger.
 
 An element passes if its distance is at most max(4 * golden, 2), with the golden's distance taken over the whole operation. That
 counts only where the golden itself can be trusted. An element is not decided if the golden is farther off than `TRUSTED`, if it
@@ -41,10 +41,10 @@ FACTOR = 4.0
 """An engine may be this many times as far from higher precision as the golden is."""
 
 LEAST = 2.0
-"""The distance that is always allowed: two ulps, or the effect of two ulps in inputs and weights."""
+"""The distance that is always allowed: two ulps, or twice the effect of one ulp in inputs and weights and of random rounding."""
 
 TRUSTED = 32.0
-"""The largest distance at which the golden is trusted: its rounding adds up to a few times the effect of one ulp of its inputs."""
+"""The largest distance at which the golden is trusted; its own rounding adds up to a few."""
 
 RESOLUTION = 2.0**-7
 """The largest share of an element (or of the operation's root mean square) that may pass as rounding: less than 1 %."""

@@ -44,14 +44,17 @@ StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class
 
 @dataclass(frozen=True)
 class HeldValue:
-    """An array's value in the IR, or what makes it; and who shares its memory."""
+    """An array's value in the IR, or what makes it; and who shares its memory.
+
+    members: weak, because a view that nothing reaches any more need not follow what is written.
+    """
 
     ssa: SSAValue | None
     made: SSAValue | None
     entry: Entry | None
     lost: Callable[[], NoReturn] | None
     storage: ArrayStorage
-    members: tuple[TracedArray, ...]
+    members: tuple[weakref.ref[TracedArray], ...]
     outside: bool
     joined: bool
 
@@ -114,7 +117,7 @@ class FlowState:
             case TracedArray():
                 entry = value.entry if isinstance(value, Static) else None
                 storage = value.storage
-                members = tuple(storage.members)
+                members = tuple(map(weakref.ref, storage.members))
                 self.tensors[value] = HeldValue(
                     value.held, value.made, entry, value.lost, storage, members, storage.outside, storage.joined
                 )
@@ -162,7 +165,7 @@ class FlowState:
             put(tensor, held.ssa, held.entry)
             tensor.lost = held.lost
             tensor.storage = held.storage
-            held.storage.members = weakref.WeakSet(held.members)
+            held.storage.members = weakref.WeakSet(m for member in held.members if (m := member()) is not None)
             held.storage.outside, held.storage.joined = held.outside, held.joined
         for lazy, values in self.lazies.values():
             lazy.values = values

@@ -8,10 +8,15 @@ from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.standard import inherited
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import BoundMethod, CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value
+from fleet.frontend.reading.values import (
+    BoundMethod, CallFrame, Class, Descriptor, Library, ObjectInstance, Partial, SourceFunction, Value,
+)  # fmt: skip
 from fleet.frontend.reading.wording import words
 
 _NO_BASE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
+_PLAIN = frozenset({"typing.final", "typing.runtime_checkable", "enum.unique"})
+"""Decorators of classes that change nothing but what others are told."""
+_CALLED = SourceFunction | Partial | BoundMethod | ObjectInstance | Class
 _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})
 _ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r in ("", "r", "i"))
 _SPECIAL = frozenset(
@@ -59,9 +64,10 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
         given = {k.arg: ev.expression(k.value) for k in node.keywords if k.arg is not None}
         place = ast.copy_location(ast.Name(node.name, ast.Load()), node)
         ev.call(ast.copy_location(ast.Call(place, [], []), node), BoundMethod(hook, kind), [], given)
+    made: Value = kind
     for decorator in reversed(node.decorator_list):
-        _decorate(ev, node, kind, decorator)
-    ev.bind(node.name, kind, quiet=True)
+        made = _decorate(ev, node, made, decorator)
+    ev.bind(node.name, made, quiet=True)
 
 
 def _of_dicts(base: Value) -> bool:
@@ -133,20 +139,30 @@ def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _decorate(ev: Evaluator, node: ast.ClassDef, kind: Class, decorator: ast.expr) -> None:
+def _decorate(ev: Evaluator, node: ast.ClassDef, made: Value, decorator: ast.expr) -> Value:
+    """Return what a decorator makes of a class: the class itself, or what a function of the file returns for it."""
     call = decorator if isinstance(decorator, ast.Call) else None
     found = ev.expression(decorator if call is None else call.func)
-    if found == Library("functools.total_ordering") and call is None:
-        kind.totally = True
-        return
-    if not isinstance(found, Library) or found.path != "dataclasses.dataclass" or (call is not None and call.args):
-        ev.fail("F508", decorator, f"the class `{node.name}` is decorated by {words(found)}", "only dataclass is followed")
-    options: dict[str, Value] = {}
-    for k in call.keywords if call is not None else ():
-        if k.arg is None:
-            ev.fail("F506", decorator, "dataclass with ** is not supported")
-        options[k.arg] = ev.expression(k.value)
-    records.dataclass(ev, node, decorator, kind, options)
+    if isinstance(found, Library) and isinstance(made, Class):
+        if found.path in _PLAIN and call is None:
+            return made
+        if found.path == "functools.total_ordering" and call is None:
+            made.totally = True
+            return made
+        if found.path == "dataclasses.dataclass" and not (call is not None and call.args):
+            options: dict[str, Value] = {}
+            for k in call.keywords if call is not None else ():
+                if k.arg is None:
+                    ev.fail("F506", decorator, "dataclass with ** is not supported")
+                options[k.arg] = ev.expression(k.value)
+            records.dataclass(ev, node, decorator, made, options)
+            return made
+    if call is not None and isinstance(found, _CALLED):
+        found = ev.expression(decorator)
+    if isinstance(found, _CALLED):
+        return ev.call(ast.copy_location(ast.Call(decorator, [], []), decorator), found, [made], {})
+    hint = "followed are functions of the file, dataclass, total_ordering, final, runtime_checkable and unique"
+    return ev.fail("F508", decorator, f"the class `{node.name}` is decorated by {words(found)}", hint)
 
 
 # ---- methods

@@ -98,6 +98,8 @@ class Concrete(TracedArray):
 class Eager(Domain[Evaluator]):
     """Calls NumPy. `printed` collects what the source prints."""
 
+    deferred = False
+
     def __init__(self) -> None:
         self.printed = io.StringIO()
         self.made = Made(Block(), 2 << 30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -28,9 +28,11 @@ class Domain(ABC, Generic[Ev]):
 
     Attributes:
         made: the arrays that the source makes.
+        deferred: whether arrays get their values in the run; else they are there.
     """
 
     made: Made
+    deferred: ClassVar[bool] = True
 
     @abstractmethod
     def binary(self, ev: Ev, node: ast.expr, op: str, lhs: ValueOperand, rhs: ValueOperand) -> Value:

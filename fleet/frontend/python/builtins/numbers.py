@@ -13,11 +13,13 @@ import numpy as np
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python import complexes
+from fleet.frontend.python.builtins.decimals import MOST_PLACES, to_decimals
 from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
+from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import (
     Complex,
     Dict,
@@ -62,13 +64,13 @@ def _number(kind: Callable[[Any], Any]) -> RecordReader:
         if kind is bool:
             held = condition(ev, node, value)
             return NumberValue(held) if isinstance(held, bool) else NumberValue(None, held)
-        known = value if isinstance(value, str) and len(value) < 400 else ev.static(value)
-        if (
-            known is None
-            and isinstance(value, TracedArray | NumberValue)
-            and (made := _late_number(ev, node, value, kind.__name__)) is not None
-        ):
-            return made
+        known = value if isinstance(value, str) and len(value) < 400 else None
+        if isinstance(value, TracedArray | NumberValue):
+            # A float stays one of the run also where it could be known: else a script that logs its loss would compute nothing.
+            late = kind is float and ev.domain.deferred and isinstance(value, TracedArray) and not isinstance(value, Static)
+            known = None if late else ev.static(value)
+            if known is None and (made := _late_number(ev, node, value, kind.__name__)) is not None:
+                return made
         if known is None:
             hint = "keep it an array: .astype(...), or arithmetic on the array itself"
             ev.fail("F407", node, f"a Python number out of {words(value)} is not supported", hint)
@@ -89,13 +91,17 @@ def _late_number(ev: Evaluator, node: ast.AST, value: TracedArray | NumberValue,
 
 
 def _rounded(ev: Evaluator, node: ast.Call, value: NumberValue, digits: Value) -> Value:
-    """Round a run-time number: an integer stays, a float goes to the nearest integer, ties to even."""
+    """Round a run-time number: an integer stays, a float goes to the nearest integer or decimal, ties to even."""
     if value.whole and digits is None:
         return value
-    if digits is not None:
-        what = "round of a number of the run to digits: Python rounds its decimal text"
-        ev.fail("F407", node, what, "use np.round, which rounds a multiple")
     array = ev.domain.call(ev, node, "numpy.asarray", [value], {})
+    if digits is not None:
+        places = ev.integer(node, digits, "the digits of round")
+        if value.whole or not 0 <= places <= MOST_PLACES:
+            what = f"round of {words(value)} to {places} digits"
+            ev.fail("F407", node, what, f"floats can be rounded to 0 to {MOST_PLACES} digits")
+        rounded = to_decimals(lambda name, *args: ev.domain.call(ev, node, f"numpy.{name}", list(args), {}), array, places)
+        return _FLOAT(ev, node, [rounded], {})
     return _INT(ev, node, [ev.domain.call(ev, node, "numpy.rint", [array], {})], {})
 
 
@@ -194,7 +200,7 @@ MATH = frozenset(
 """Functions of `math`, computed while the source is read."""
 
 
-_INT = _number(int)
+_INT, _FLOAT = _number(int), _number(float)
 
 
 def _int(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:

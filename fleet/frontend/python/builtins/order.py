@@ -82,7 +82,7 @@ def _of_the_run(ev: Evaluator, value: Value) -> bool:
     """True for a number, or an array of one element, that only the run knows."""
     if isinstance(value, TracedArray):
         return math.prod(value.shape) == 1 and ev.static(value) is None
-    return isinstance(value, NumberValue) and value.symbolic and not value.sized
+    return isinstance(value, NumberValue) and value.symbolic and not value.sized and ev.static(value) is None
 
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:

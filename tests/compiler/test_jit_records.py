@@ -65,7 +65,7 @@ class Moments(NamedTuple):
         return self.m / (1 + self.step)
 
 
-Pair = collections.namedtuple("Pair", "x y", defaults=(2.0,))
+Pair = collections.namedtuple("Pair", "x y", defaults=(2.0,))  # pyright: ignore[reportUntypedNamedTuple]
 
 
 class Act(Enum):

@@ -76,9 +76,8 @@ def first_call(title: str, after: bool) -> None:
 
 def first_calls() -> None:
     """Print first calls in processes of their own."""
-    print(
-        f"\n{'first call, processor ms':28} {'empty cache: alone':>19} {'after another':>14} {'kept: alone':>12} {'after another':>14}"
-    )
+    heads = ("empty cache: alone", "after another", "kept: alone", "after another")
+    print(f"\n{'first call, processor ms':28} " + " ".join(f"{head:>18}" for head in heads))
     for title in FIRST:
         row: list[float] = []
         for kept in (False, True):
@@ -91,7 +90,7 @@ def first_calls() -> None:
                         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
                         found.append(float(done.stdout))
                 row.append(min(found[kept:]))
-        print(f"{title:28} {row[0]:19.0f} {row[1]:14.0f} {row[2]:12.0f} {row[3]:14.0f}")
+        print(f"{title:28} " + " ".join(f"{ms:18.0f}" for ms in row))
 
 
 def main() -> None:

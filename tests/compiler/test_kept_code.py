@@ -122,8 +122,8 @@ def test_a_source_of_fleet_that_has_been_written_makes_code_anew(tmp_path: Path,
     written = ready._written  # pyright: ignore[reportPrivateUsage]
 
     def edited(*folder: Path, deep: bool) -> Iterator[tuple[str, int, int, int]]:
-        for name, size, *times in written(*folder, deep=deep):
-            yield name, size + name.endswith("fuse_loops.py"), *times
+        for name, size, modified, changed in written(*folder, deep=deep):
+            yield name, size + name.endswith("fuse_loops.py"), modified, changed
 
     monkeypatch.setattr(ready, "_written", edited)
     assert type(ready_host(program).code) is type(made.code)

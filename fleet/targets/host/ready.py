@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-import fleet
 from fleet.core.cache import cache_root
 from fleet.core.codec import decode, encode
 from fleet.core.files import write_atomically
@@ -85,7 +84,7 @@ def _path(program: Program) -> Path:
 @lru_cache(maxsize=1)
 def _sources() -> str:
     """Return a digest that is another one when a source of `_ROOMS` has been written."""
-    root = Path(fleet.__file__).parent
+    root = Path(__file__).parents[2]
     rows = sorted(row for room in _ROOMS for row in _written(root, root / room, deep=room != "targets"))
     return hashlib.sha256(repr([np.__version__, rows]).encode()).hexdigest()
 

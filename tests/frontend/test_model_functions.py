@@ -101,10 +101,11 @@ def test_a_kernels_loops_stay_loops(tmp_path: Path) -> None:
 
 
 def test_what_cannot_stay_a_loop_is_refused(tmp_path: Path) -> None:
-    text = "y = x\n    for i in range(5):\n        y = np.concatenate([y, x])\n    return y\n"
-    (tmp_path / "m.py").write_text(f"import numpy as np\nimport fleet\n\n\n@fleet.kernel\ndef forward(x):\n    {text}")
-    with pytest.raises(SourceError, match=r"F511 `y` is .* before a round of the loop"):
-        load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones(4)})
+    for rounds in (3, 5):
+        text = f"y = x\n    for i in range({rounds}):\n        y = np.concatenate([y, x])\n    return y\n"
+        (tmp_path / "m.py").write_text(f"import numpy as np\nimport fleet\n\n\n@fleet.kernel\ndef forward(x):\n    {text}")
+        with pytest.raises(SourceError, match=r"F511 `y` is .* before a round of the loop"):
+            load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones(4)})
 
 
 @fleet.kernel
@@ -175,6 +176,20 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 @fleet.kernel
+def window(x: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """As `product`, with two loops between the sum's beginning and its terms."""
+    out = np.zeros((x.shape[0] - k.shape[0] + 1, x.shape[1] - k.shape[1] + 1), x.dtype)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = 0.0
+            for a in range(k.shape[0]):
+                for b in range(k.shape[1]):
+                    total += x[i + a, j + b] * k[a, b]
+            out[i, j] = total
+    return out
+
+
+@fleet.kernel
 def until(x: np.ndarray) -> float:
     """As `product`, of a loop that the data leave."""
     total = 0.0
@@ -193,6 +208,7 @@ def test_kernels_of_several_loops(target: str) -> None:
         (distance, (np.array([1, 2, 2, 3]), np.array([2, 1, 2, 3, 3])), 4),
         (life, ((rng.random((5, 6)) < 0.4).astype(np.int8),), 2),
         (product, (a, b), 3),
+        (window, (a, b[:3, :2]), 4),
         (until, (a[0],), 1),
         (until, (abs(a[0]),), 1),
     ]

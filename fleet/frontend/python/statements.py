@@ -317,9 +317,10 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             return _behind(ev, node, rolled(series, 0, series.count, _END))
         except SourceError as error:
             # A Python number may be NumPy's after a round or two: these stay apart.
-            if error.code != "F511" or series.count.symbolic or series.count.value <= _ROUNDS_APART:
+            if error.code != "F511" or series.count.symbolic:
                 raise
             refused = error
+    tried = False
     count = int(series.count.value) if series is not None else 0
     repeats, before = ev.repeats, ev.domain.operations()
     values = enumerate(ev.iterate(node.iter, iterable), 1)
@@ -346,6 +347,7 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             try:
                 return _behind(ev, node, rolled(series, number, series.count, _END))
             except SourceError:
+                tried = True
                 if number == _ROUNDS_APART:
                     raise refused from None
             continue
@@ -374,6 +376,8 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             return _behind(ev, node, rolled(series, end, series.count, flow))
         for _ in range(number, end):
             next(values)
+    if refused is not None and tried:
+        raise refused
     return block(ev, node.orelse)
 
 

@@ -108,6 +108,15 @@ def test_what_cannot_stay_a_loop_is_refused(tmp_path: Path) -> None:
             load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones(4)})
 
 
+def test_a_part_of_unknown_size_is_assigned_in_no_piece(tmp_path: Path) -> None:
+    text = "u = x.copy()\n    for i in range(1, 4):\n        u[0, i:] -= u[1, i:] * 2\n    return u\n"
+    (tmp_path / "m.py").write_text(f"import fleet\n\n\n@fleet.kernel\ndef forward(x):\n    {text}")
+    with pytest.raises(
+        SourceError, match="F510 an array is assigned to a part, and only the run knows their sizes; assign the elements"
+    ):
+        load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones((2, 4))})
+
+
 @fleet.kernel
 def smooth(x: np.ndarray) -> np.ndarray:
     """A loop over indices, for `@jit`."""

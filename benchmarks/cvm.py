@@ -20,12 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from fleet.cosim.models.loaded import load_model
-from fleet.targets.bytecode import ByteCodeModule
+from fleet.targets.bytecode import ByteCodeConverter, ByteCodeModule
 from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 from fleet.targets.cvm.build import build_kernels, build_vm, host_toolchain
 from fleet.targets.cvm.compile import TARGET, compile_vm
 from fleet.targets.riscv.prepare import prepared
+from fleet.transforms.pipeline import run_pipeline
 
 ROUNDS = 1_000_000
 COUNT = """
@@ -39,6 +40,18 @@ _PEAK = """
 import resource, subprocess
 subprocess.run({line!r}, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+_NUMPY_VM = """
+import sys, tracemalloc
+import numpy as np
+from fleet.targets.bytecode import VM, ByteCodeModule
+module = ByteCodeModule.load(sys.argv[1])
+inputs = {a.partition("=")[0]: np.load(a.partition("=")[2]) for a in sys.argv[3:]}
+vm = VM(module)
+if sys.argv[2] == "values":
+    tracemalloc.start()
+vm.run(inputs)
+print(tracemalloc.get_traced_memory()[1])
 """
 VIEW = "device_transpose_sig_r_r_ins_3x4xf32_outs_4x3xf32_permutation_1_0"
 BACK = "device_transpose_sig_r_r_ins_4x3xf32_outs_3x4xf32_permutation_1_0"
@@ -125,9 +138,19 @@ def model(options: argparse.Namespace, folder: Path, vm: str) -> None:
     shortest = {name: min(values) * 1e3 for name, values in times.items()}
     print("\n| model | vm, ms | llvm-cpu, ms | cvm, ms | cvm loads, ms | its process, processor ms |\n|---|---|---|---|---|---|")
     print(f"| {options.model} | " + " | ".join(f"{shortest[n]:.2f}" for n in ("vm", "llvm-cpu", "cvm", "load", "process")) + " |")
+    ByteCodeConverter(run_pipeline(loaded.program, "vm")).convert().save(folder / "numpy.fbc")
+    numpy_vm = [sys.executable, "-c", _NUMPY_VM, str(folder / "numpy.fbc")]
+    given = [f"{name}={folder / f'in_{name}.npy'}" for name in loaded.inputs]
+    values = subprocess.run([*numpy_vm, "values", *given], capture_output=True, text=True, check=True).stdout
+    print("\n| peak memory, MiB | cvm | the NumPy VM |\n|---|---|---|")
+    print(f"| of the process | {peak_of(line):.1f} | {peak_of([*numpy_vm, 'process', *given]):.1f} |")
+    print(f"| of values in it | {found['peak_bytes'] / (1 << 20):.2f} | {int(values.split()[-1]) / (1 << 20):.2f} |")
+
+
+def peak_of(line: list[str]) -> float:
+    """Return the peak memory of a process in MiB."""
     done = subprocess.run([sys.executable, "-c", _PEAK.format(line=line)], capture_output=True, text=True, check=True)
-    peak = int(done.stdout)
-    print(f"\npeak memory of the process: {peak / 1024:.1f} MiB, of values in it {found['peak_bytes'] / (1 << 20):.2f} MiB")
+    return int(done.stdout) / 1024
 
 
 def main() -> None:

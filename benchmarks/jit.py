@@ -1,12 +1,19 @@
 """A cached call of a `@jit` function against the plain NumPy function: one process, rounds interleaved, medians. Prints a table.
 
+A second table has first calls on cpu, of a process with an empty cache and of one behind it: processor time, the least of five.
+"After another" is the call of a process that has compiled another function before, so that modules are loaded; "alone" loads them.
+
 python benchmarks/jit.py [--rounds 3000]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -33,10 +40,70 @@ def softmax(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def norm(x):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-5)
+
+
+def block(x):
+    """Four layers of attention and a feed-forward network."""
+    for _ in range(4):
+        h = norm(x)
+        s = softmax((h @ W1[:, :64]) @ (h @ W1[:, 64:]).T / 8)
+        x = x + s @ h
+        x = x + np.tanh(norm(x) @ W1 + B1) @ W1.T
+    return x
+
+
+def other(x):
+    return np.exp(x @ x).sum(axis=0) - 1
+
+
+FIRST: dict[str, Callable] = {"two additions": add, "two layers": layers, "softmax": softmax, "four transformer blocks": block}
+_TRIES = 5
+
+
+def first_call(title: str, after: bool) -> None:
+    """Print the processor time of a first call in this process, in ms."""
+    x = np.ones((64, 64), np.float32)
+    if after:
+        jit(other)(x)
+    arguments = (x, x) if FIRST[title] is add else (x,)
+    begun = time.process_time()
+    jit(FIRST[title])(*arguments)
+    print((time.process_time() - begun) * 1e3)
+
+
+def first_calls() -> None:
+    """Print first calls in processes of their own."""
+    heads = ("empty cache: alone", "after another", "kept: alone", "after another")
+    print(f"\n{'first call, processor ms':28} " + " ".join(f"{head:>18}" for head in heads))
+    for title in FIRST:
+        row: list[float] = []
+        for kept in (False, True):
+            for after in (False, True):
+                found: list[float] = []
+                with tempfile.TemporaryDirectory() as cache:
+                    for n in range(_TRIES + kept):
+                        environment = {**os.environ, "FLEET_CACHE": cache if kept else f"{cache}/{n}"}
+                        command = [sys.executable, __file__, "--first", title, *(["--after"] if after else [])]
+                        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+                        found.append(float(done.stdout))
+                row.append(min(found[kept:]))
+        print(f"{title:28} " + " ".join(f"{ms:18.0f}" for ms in row))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3000)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--first", help=argparse.SUPPRESS)
+    parser.add_argument("--after", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.first:
+        first_call(options.first, options.after)
+        return
+    first_calls()
+    rounds = options.rounds
     small = np.ones((2, 3), np.float32)
     batch = RNG.standard_normal((64, 64)).astype(np.float32)
     cases: list[tuple[str, Callable, tuple]] = [

@@ -32,7 +32,7 @@ from fleet.frontend.function import Traced, trace
 from fleet.frontend.live.given import Given, given
 from fleet.frontend.live.located import locate
 from fleet.frontend.live.watch import Traceable
-from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule, check_matmul
+from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule, check_matmul, check_schedule
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
@@ -240,7 +240,8 @@ def jit(
             `Tensor` leaves open. "vm" and "interp" run such programs, and "cpu", on the VM.
         tune: compile with each of these schedules (True: a handful) at the first call, and keep the cheapest: on "riscv" by its
             instructions, on "cpu", "llvm-cpu", "opencl" and "cuda" by its time. No schedule changes a bit.
-        schedule: how the loops of kernels run. Functions on the VM, on `interp` and on accelerators have no such loops.
+        schedule: how the loops of kernels run. Functions on the VM, on `interp` and on accelerators have no such loops: they refuse
+            one, and so does a target that lacks a choice for a named kernel.
         matmul: what computes matrix products on "cuda" and "gpu" (`fleet.ir.schedule.MatmulChoice`): "exact", "tensor-cores",
             "bfloat16" or "cublas". All but "exact" may change bits.
 
@@ -252,6 +253,8 @@ def jit(
     find_target(target, engine)
     schedules_of(tune, target)
     check_matmul(matmul, target, "@jit")
+    for one in (schedule, *(() if isinstance(tune, bool) else tune)):
+        check_schedule(one, target)
 
     def taken_over(python: Callable[..., Any]) -> JitFunction:
         if isinstance(python, JitFunction):

@@ -21,14 +21,12 @@ from fleet.ir.schedule import USUAL_SCHEDULE, MatmulChoice, Schedule
 from fleet.ir.weights import Weights
 
 if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
-
     from fleet.compiler.tuning import TunedSchedule
     from fleet.engines.gpu.engine import KernelEngine
     from fleet.engines.trace import Trace
     from fleet.frontend.gpu_tensor import GpuTensor
     from fleet.ir.program import Program
-    from fleet.targets.host.compile import HostProgram
+    from fleet.targets.host.ready import ReadyHost
     from fleet.targets.riscv.compile import RiscvProgram
 
 TARGETS: Mapping[str, str | None] = {
@@ -136,40 +134,21 @@ class _LlvmCpu(Executable):
     engine = "llvm-cpu"
 
     def __init__(self, program: Program) -> None:
-        from fleet.ir.dialect import FleetOp, PrintOp, op_id
-        from fleet.targets.host.compile import compile_host
-        from fleet.targets.riscv.prepare import prepared
+        from fleet.targets.host.ready import ready_host
 
-        self._program = prepared(program, "riscv")
-        self._host: HostProgram = compile_host(self._program, keep=False)
+        self._ready: ReadyHost = ready_host(program)
         self._lock = threading.Lock()  # one run at a time: its memory is planned once
-        plan = self._host.plan
-        named: dict[SSAValue, str] = {
-            v: a.name for v, a in zip(self._program.function.body.block.args, self._program.arguments, strict=True)
-        }
-        self._printed = {
-            value: plan.results[op_id(value.owner)]
-            if isinstance(value.owner, FleetOp)
-            else plan.weights.get(named[value]) or plan.inputs[named[value]]
-            for op in self._program.operations()
-            if isinstance(op, PrintOp)
-            for value in op.operands
-        }
-        self._prints = any(isinstance(op, PrintOp) for op in self._program.operations())
 
     def cost(self, inputs: Mapping[str, np.ndarray]) -> float:
         with self._lock:
-            return _seconds(lambda: self._host.run(inputs))
+            return _seconds(lambda: self._ready.code.run(inputs))
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        text = ""
+        code = self._ready.code
         with self._lock:
-            self._host.run(inputs)
-            outputs = {name: self._host.fetch(buffer) for name, buffer in self._host.plan.outputs}
-            if self._prints:
-                from fleet.targets.printed import printed  # loads the NumPy VM
-
-                text = printed(self._program, lambda value: self._host.fetch(self._printed[value]))
+            code.run(inputs)
+            outputs = {name: code.fetch(buffer) for name, buffer in code.outputs}
+            text = self._ready.printed() if self._ready.prints else ""
         sys.stdout.write(text)
         return outputs
 

@@ -22,9 +22,10 @@ from fleet.frontend.live.given import Given, Input
 from fleet.frontend.live.located import LocatedFile, locate
 from fleet.frontend.live.names import LiveEvaluator
 from fleet.frontend.live.results import KnownResult, ReturnedValue, taken_apart
-from fleet.frontend.live.watch import Items, ObjectSnapshot, Watched
+from fleet.frontend.live.watch import Items, NamedItems, ObjectSnapshot, Record, Watched
 from fleet.frontend.python.calls import bind_defaults, returned
 from fleet.frontend.python.generators import yields
+from fleet.frontend.python.standard.functions import is_kernel
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.errors import combined
 from fleet.frontend.reading.findings import Poisoned, TooManyErrors
@@ -124,6 +125,7 @@ def _followed(
         for name, form in arguments.tree().items():
             frame.variables[name] = _argument(ev, node, name, form, values)
         bind_defaults(callee, frame)
+        ev.kernels += is_kernel(callee)
         flow = ev.run(node.body, frame)
         ev.check_outside()
     return frame, flow
@@ -134,7 +136,12 @@ def _argument(ev: LiveEvaluator, node: ast.AST, name: str, form: ObjectSnapshot,
         case Input():
             return TracedArray(values[form.name], scalar=form.scalar, storage=ArrayStorage(outside=True))
         case Items():
+            if isinstance(form, NamedItems):
+                ev.watch_class(form.of)
             return ev.container(node, form, [_argument(ev, node, name, part, values) for part in form.parts])
+        case Record():
+            ev.watch_class(form.of)
+            return ev.of_record(node, form, [_argument(ev, node, name, part, values) for part in form.attributes.values()])
         case _:
             return ev.argument(node, name, form)
 

@@ -5,6 +5,7 @@ No choice for loops changes a bit of a result; what computes matrix products on 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
@@ -125,3 +126,33 @@ class Schedule:
 
 USUAL_SCHEDULE = Schedule()
 """What code is made with unless something else is asked for."""
+
+_ONE_PROCESSOR = {"parallel": "one processor runs its code"}
+_WORK_ITEMS = {"parallel": "all its work items run side by side", "vectorise": "its compiler chooses vectors"}
+_LACKING: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("riscv", "aarch64"), _ONE_PROCESSOR),
+    **dict.fromkeys(("opencl", "cuda", "gpu"), _WORK_ITEMS),
+}
+"""Target -> choices for a kernel that it does not have, and why."""
+_SCHEDULED = ("cpu", "llvm-cpu", "cvm", "cvm-riscv", "cvm-aarch64", *_LACKING)
+"""Targets whose kernels have loops."""
+
+
+def check_schedule(schedule: Schedule, target: str) -> None:
+    """Raise FleetError for a schedule of a target of `@jit` that has no such loops, or a kernel's choice that it does not have.
+
+    A choice for every kernel is taken as far as it fits.
+    """
+    where = f"@jit, target {target}"
+    if schedule == USUAL_SCHEDULE:
+        return
+    if target not in _SCHEDULED:
+        hint = f"leave out the schedule; targets with one are {', '.join(_SCHEDULED)}"
+        raise FleetError("it runs no loops that a schedule arranges", where=where, hint=hint)
+    for operation, loops in schedule.kernels:
+        for name, why in _LACKING.get(target, {}).items():
+            if getattr(loops, name) is not None:
+                what = f"kernel {operation} cannot have {name}={getattr(loops, name)}: {why}"
+                raise FleetError(
+                    what, where=where, hint=f"leave out {name}, or give it with every(...), which is taken where it fits"
+                )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Flag
 
 import numpy as np
 import pytest
@@ -151,13 +151,13 @@ def test_compiled_code_changes_no_object() -> None:
         counted(X)
 
 
-@dataclass
+@dataclass(slots=True)
 class Pair:
     left: float
     right: float
 
 
-class Colour(Enum):
+class Colour(Flag):
     RED = 1
 
 

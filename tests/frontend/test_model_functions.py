@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,10 +101,20 @@ def test_a_kernels_loops_stay_loops(tmp_path: Path) -> None:
 
 
 def test_what_cannot_stay_a_loop_is_refused(tmp_path: Path) -> None:
-    text = "total = 0\n    for i in range(4):\n        total = total + x[i]\n    return total\n"
-    (tmp_path / "m.py").write_text(f"import numpy as np\nimport fleet\n\n\n@fleet.kernel\ndef forward(x):\n    {text}")
-    with pytest.raises(SourceError, match=r"F511 `total` is .* before a round of the loop"):
-        load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones(4)})
+    for rounds in (3, 5):
+        text = f"y = x\n    for i in range({rounds}):\n        y = np.concatenate([y, x])\n    return y\n"
+        (tmp_path / "m.py").write_text(f"import numpy as np\nimport fleet\n\n\n@fleet.kernel\ndef forward(x):\n    {text}")
+        with pytest.raises(SourceError, match=r"F511 `y` is .* before a round of the loop"):
+            load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones(4)})
+
+
+def test_a_part_of_unknown_size_is_assigned_in_no_piece(tmp_path: Path) -> None:
+    text = "u = x.copy()\n    for i in range(1, 4):\n        u[0, i:] -= u[1, i:] * 2\n    return u\n"
+    (tmp_path / "m.py").write_text(f"import fleet\n\n\n@fleet.kernel\ndef forward(x):\n    {text}")
+    with pytest.raises(
+        SourceError, match="F510 an array is assigned to a part, and only the run knows their sizes; assign the elements"
+    ):
+        load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones((2, 4))})
 
 
 @fleet.kernel
@@ -126,3 +137,93 @@ def test_jit_follows_kernels_and_functions() -> None:
     np.testing.assert_allclose(activated(x), activated.python(x), rtol=1e-12)
     operations = [op for program in activated.programs for op in all_operations(program.function.body.block)]
     assert sum(isinstance(op, WhileOp) for op in operations) == 1
+
+
+@fleet.kernel
+def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Levenshtein's, with one number of two loops, one behind the other."""
+    d = np.zeros((len(a) + 1, len(b) + 1), np.int32)
+    for i in range(len(a) + 1):
+        d[i, 0] = i
+    for j in range(len(b) + 1):
+        d[0, j] = j
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            c = 0 if a[i - 1] == b[j - 1] else 1
+            d[i, j] = min(d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + c)
+    return d
+
+
+@fleet.kernel
+def life(g: np.ndarray) -> np.ndarray:
+    """A step of Conway's game, whose neighbours stand in a tuple and a list."""
+    h, w = g.shape
+    out = np.zeros_like(g)
+    for i in range(h):
+        for j in range(w):
+            n = 0
+            for di in (-1, 0, 1):
+                for dj in [-1, 0, 1]:
+                    if di != 0 or dj != 0:
+                        n += g[(i + di) % h, (j + dj) % w]
+            if n == 3 or (n == 2 and g[i, j] == 1):
+                out[i, j] = 1
+    return out
+
+
+@fleet.kernel
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A sum that begins as Python's number and is NumPy's after a round."""
+    out = np.zeros((a.shape[0], b.shape[1]), a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[k, j]
+            out[i, j] = total
+    return out
+
+
+@fleet.kernel
+def window(x: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """As `product`, with two loops between the sum's beginning and its terms."""
+    out = np.zeros((x.shape[0] - k.shape[0] + 1, x.shape[1] - k.shape[1] + 1), x.dtype)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            total = 0.0
+            for a in range(k.shape[0]):
+                for b in range(k.shape[1]):
+                    total += x[i + a, j + b] * k[a, b]
+            out[i, j] = total
+    return out
+
+
+@fleet.kernel
+def until(x: np.ndarray) -> float:
+    """As `product`, of a loop that the data leave."""
+    total = 0.0
+    for v in x:
+        total = total + v
+        if total > 1:
+            break
+    return total
+
+
+@pytest.mark.parametrize("target", ["vm", "cpu", "riscv", "cvm"])
+def test_kernels_of_several_loops(target: str) -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.standard_normal((5, 7)).astype(np.float32), rng.standard_normal((7, 4)).astype(np.float32)
+    cases: list[tuple[Any, tuple[np.ndarray, ...], int]] = [
+        (distance, (np.array([1, 2, 2, 3]), np.array([2, 1, 2, 3, 3])), 4),
+        (life, ((rng.random((5, 6)) < 0.4).astype(np.int8),), 2),
+        (product, (a, b), 3),
+        (window, (a, b[:3, :2]), 4),
+        (until, (a[0],), 1),
+        (until, (abs(a[0]),), 1),
+    ]
+    for function, inputs, loops in cases:
+        compiled = fleet.jit(target=target)(function)
+        np.testing.assert_array_equal(compiled(*inputs), function(*inputs), strict=True)
+        (program,) = compiled.programs
+        operations = all_operations(program.function.body.block)
+        assert sum(isinstance(op, WhileOp) for op in operations) == loops

@@ -246,6 +246,23 @@ def test_what_does_not_fit_is_refused_by_name() -> None:
         jit(schedule=Schedule().kernel("matmul.0", tile=(8, 8)))(product).lower(A, A).text("opencl")
 
 
+def test_a_target_refuses_what_it_cannot_choose() -> None:
+    threads = Schedule().kernel("y", parallel=2)
+    for target, schedule, words in (
+        ("riscv", threads, "@jit, target riscv: kernel y cannot have parallel=2: one processor runs its code"),
+        ("opencl", threads, "kernel y cannot have parallel=2: all its work items run side by side"),
+        ("gpu", Schedule().kernel("y", vectorise=4), "kernel y cannot have vectorise=4: its compiler chooses vectors"),
+        ("vm", Schedule().every(unroll=2), "@jit, target vm: it runs no loops that a schedule arranges"),
+        ("hbm_small", threads, "@jit, target hbm_small: it runs no loops that a schedule arranges"),
+    ):
+        with pytest.raises(FleetError, match=words):
+            jit(target=target, schedule=schedule)
+        if target in ("riscv", "opencl"):
+            with pytest.raises(FleetError, match=words):
+                jit(target=target, tune=[Schedule(), schedule])
+    assert np.array_equal(jit(target="riscv", schedule=Schedule().every(parallel=2, unroll=2))(chain)(A, A), chain(A, A))
+
+
 def test_a_schedule_that_does_not_fit_is_no_reason_to_run_elsewhere() -> None:
     with pytest.raises(FleetError, match="no kernel has an operation z"):
         jit(schedule=Schedule().kernel("z", unroll=2))(chain)(A, A)

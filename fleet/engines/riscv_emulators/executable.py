@@ -6,7 +6,6 @@ import io
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from fleet.engines.riscv import fetch, place
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator
 from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
 from fleet.errors import ModelError
-from fleet.targets.bytecode.hints import DispatchHintParser
-from fleet.targets.bytecode.printing import printer
-from fleet.targets.riscv.executable import ExecutableRecord, StoredPrint, load_executable
+from fleet.targets.riscv.executable import ExecutableRecord, load_executable
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.isa import find_isa
 
@@ -49,17 +46,11 @@ def run_executable(
             raise _explained(error, machine, record, image.symbol(FAULT_SYMBOL).address, str(path)) from error
         text = io.StringIO()
         for one in record.prints:
-            _print(one, machine, text)
+            one.show(partial(fetch, machine), text)
         outputs = {stored.name: fetch(machine, stored.buffer()) for stored in record.outputs}
         return outputs, {"instructions": float(done.instructions)}, text.getvalue()
     finally:
         machine.close()
-
-
-def _print(one: StoredPrint, machine: Emulator, text: io.StringIO) -> None:
-    arrays = (fetch(machine, stored.buffer()) for stored in one.values)
-    values: list[Any] = [a[()] if tensor else a.item() for a, tensor in zip(arrays, one.tensors, strict=True)]
-    printer(DispatchHintParser(one.hint).parse(), partial(print, file=text))(*values)
 
 
 def _explained(error: EmulationError, machine: Emulator, record: ExecutableRecord, fault: int, where: str) -> Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -11,7 +12,20 @@ import numpy as np
 
 from fleet.errors import ModelError
 from fleet.frontend.gpu_tensor import GpuTensor, gpu_tensor
-from fleet.frontend.live.watch import Items, ObjectSnapshot, TooDeep, WatchedAtom, is_plain_object, snapshot, unwrapped
+from fleet.frontend.live.records import is_enumeration, is_record
+from fleet.frontend.live.watch import (
+    Items,
+    NamedItems,
+    ObjectSnapshot,
+    Record,
+    TooDeep,
+    WatchedAtom,
+    is_named_tuple,
+    is_plain_object,
+    of_class,
+    snapshot,
+    unwrapped,
+)
 from fleet.frontend.tensor import Tensor, from_outside
 
 _DEPTH = 16
@@ -90,6 +104,27 @@ def _array_of(value: Any, where: str) -> tuple[np.ndarray, GpuTensor | None]:
     return value.data if isinstance(value, Tensor) else from_outside(value, where), None
 
 
+def _parts(value: Any) -> dict[Any, Any] | None:
+    """Return what a container or an object of a dataclass holds, by key, name or position; None for another value."""
+    if type(value) is dict:
+        return value
+    if type(value) in (list, tuple):
+        return dict(enumerate(value))
+    if is_named_tuple(value):
+        return dict(zip(value._fields, value, strict=True))
+    return vars(value) if is_plain_object(value) and is_record(type(value)) else None
+
+
+def _group(value: Any, keys: tuple[Any, ...], parts: tuple[ObjectSnapshot, ...]) -> ObjectSnapshot:
+    """Return the form of a container or an object of a dataclass."""
+    kind = type(value)
+    if kind in (list, tuple, dict):
+        return Items(kind, keys if kind is dict else (), parts)
+    if isinstance(value, tuple):
+        return NamedItems(kind, keys, parts, of_class(kind))
+    return Record(of_class(kind), dict(zip(keys, parts, strict=True)))
+
+
 def _taken(
     where: str,
     name: str,
@@ -104,17 +139,18 @@ def _taken(
         raise ModelError(f'argument "{name[:60]}" nests deeper than {_DEPTH} levels', where=where, hint="pass less of it")
     kind = type(value)
     form: ObjectSnapshot
-    if kind in (list, tuple, dict):
-        items = list(value.items()) if kind is dict else list(enumerate(value))
+    parts = _parts(value)
+    if parts is not None:
+        items = list(parts.items())
         below: dict[str, ObjectSnapshot] = {}
         keys: list[Any] = []
         names = [f"{name}.{k}" for k, _ in items]
         for i, (part, (_, v)) in enumerate(zip(names, items, strict=True)):
             unique = part if part not in names[:i] and part not in inputs else f"{part}.{i}'"
             keys.append(_taken(where, unique, v, inputs, on_gpu, None if forms is None else below, depth + 1))
-        marks = tuple(repr(k) for k, _ in items) if kind is dict else ()
+        marks = () if issubclass(kind, list | tuple) else tuple(repr(k) for k, _ in items)
         if forms is not None:
-            forms[name] = Items(kind, tuple(value) if kind is dict else (), tuple(below.values()))
+            forms[name] = _group(value, tuple(parts), tuple(below.values()))
         return (kind, marks, *keys)
     if kind is float:
         form, key = WatchedAtom(value), (float, value.hex())
@@ -132,7 +168,9 @@ def _taken(
         if there is not None:
             on_gpu[name] = there
         form, key = Input(name, scalar=False), (array.shape, array.dtype)
-    elif is_plain_object(value):
+    elif is_enumeration(kind):
+        form, key = WatchedAtom(value), (kind, value.name)
+    elif is_plain_object(value) or kind is partial:
         try:
             form = WatchedAtom(value) if forms is None else snapshot(value)
         except TooDeep:

@@ -37,15 +37,26 @@ _FILES: dict[str, LocatedFile] = {}
 
 
 def locate(function: FunctionType) -> tuple[LocatedFile, ast.FunctionDef]:
-    """The file and the definition of a function.
+    """As `locate_any`, of a function with a name. SourceError for a lambda."""
+    file, node = locate_any(function)
+    if isinstance(node, ast.Lambda):
+        file.source.fail("F502", node, "a lambda cannot be compiled by itself", "write it as a function with def")
+    return file, node
 
-    Raises SourceError: no source (typed into Python's prompt, made by exec, a lambda), or a source that is not the function's.
+
+def locate_any(function: FunctionType) -> tuple[LocatedFile, ast.FunctionDef | ast.Lambda]:
+    """The file and the definition of a function or lambda.
+
+    Raises SourceError: no source (typed into Python's prompt, made by exec), or a source that is not the function's.
     """
     code = function.__code__
     where = f"{code.co_filename}:{code.co_firstlineno}"
-    if code.co_name == "<lambda>":
-        raise SourceError("a lambda has no source of its own", where=where, hint="write it as a function with def")
     file = _open(function)
+    if code.co_name == "<lambda>":
+        lambdas = [n for n in ast.walk(file.module.tree) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno]
+        found = [n for n in lambdas if _is_of(file, n, code) and (len(lambdas) == 1 or _is_at(n, code))]
+        if len(found) == 1:
+            return file, found[0]
     for node in ast.walk(file.module.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -88,7 +99,13 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _is_of(file: LocatedFile, node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
+def _is_at(node: ast.Lambda, code: CodeType) -> bool:
+    """Return whether a lambda's code computes what stands there: a line may have several lambdas."""
+    body = node.body
+    return (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in code.co_positions()
+
+
+def _is_of(file: LocatedFile, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, code: CodeType) -> bool:
     """Return whether the text is what the code was compiled from. Assertions may have been rewritten (pytest does)."""
     arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     if arguments != list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]):

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import Enum, StrEnum
 from functools import cache
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from fleet.errors import SourceError
 from fleet.frontend import model_functions
-from fleet.frontend.live.located import LocatedFile, locate
+from fleet.frontend.live.located import LocatedFile, locate_any
+from fleet.frontend.live.records import fields_kind, is_enumeration, members_of, methods_of
 from fleet.frontend.live.watch import (
     MISSING,
     Items,
@@ -22,19 +27,24 @@ from fleet.frontend.live.watch import (
     LiveClass,
     LiveDescriptor,
     LiveObject,
+    LivePartial,
+    NamedItems,
     ObjectSnapshot,
+    Record,
     TooDeep,
     Watched,
     WatchedArray,
     WatchedAtom,
     WatchedNames,
+    of_descriptor,
     snapshot,
 )
 from fleet.frontend.python.builtins.registry import BUILTINS
 from fleet.frontend.python.modules import INSTALLED
-from fleet.frontend.python.names import resolve, supported
+from fleet.frontend.python.names import STANDARD, resolve, supported
 from fleet.frontend.python.reader import PYTHON
 from fleet.frontend.python.standard.functions import KERNEL
+from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.domain import Domain
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
@@ -43,14 +53,19 @@ from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
+    Broken,
     CallFrame,
     Class,
+    ClassField,
     Descriptor,
     Dict,
+    Initialiser,
     Library,
     List,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
+    Partial,
     RangeValue,
     SourceFunction,
     Value,
@@ -90,13 +105,14 @@ class LiveEvaluator(Evaluator):
         """A live function, with the frame that it was defined in. SourceError if its source cannot be followed."""
         found = self._functions.get(id(function))
         if found is None:
-            file, node = locate(function)
+            file, node = locate_any(function)
             self._places.files[id(file)] = file
             if id(node) in self._nodes:  # another function of the same definition: calling one from the other is no recursion
                 node = copy.deepcopy(node)
                 file.adopt(node)
             self._nodes.add(id(node))
-            self.module.check_function(node)
+            if isinstance(node, ast.FunctionDef):
+                self.module.check_function(node)
             self._outer_names(node, function.__code__.co_freevars)
             frame = self._module(function, file)
             if function.__code__.co_freevars:
@@ -119,7 +135,7 @@ class LiveEvaluator(Evaluator):
             self._spaces[frame] = WatchedNames(names)
         return self._modules[id(names)]
 
-    def _outer_names(self, node: ast.FunctionDef, free: Sequence[str]) -> None:
+    def _outer_names(self, node: ast.FunctionDef | ast.Lambda, free: Sequence[str]) -> None:
         """Refuses assignments to variables that outlive the call."""
         for inner in ast.walk(node):
             outer = inner.names if isinstance(inner, ast.Global) else []
@@ -161,7 +177,7 @@ class LiveEvaluator(Evaluator):
             case LiveObject():
                 self.watched.entries.append((lambda: kept.value, kept))
             case LiveClass():
-                self.watched.entries.append((lambda: kept.kind, kept))
+                self.watch_class(kept)
             case _:
                 pass
         return self.value(node, f"the argument `{name}`", kept)
@@ -229,6 +245,12 @@ class LiveEvaluator(Evaluator):
                 return self.container(node, kept, [self.value(node, f"part of {what}", part) for part in kept.parts])
             case Live() if kept.function is model_functions.device:
                 return Library("fleet.device")
+            case Live() if (path := _paths().get(_key(kept.function))) is not None:
+                return Library(path)
+            case LivePartial():
+                function, *parts = (self.value(node, f"part of {what}", part) for part in kept.parts)
+                plain = len(parts) - len(kept.names)
+                return Partial(function, tuple(parts[:plain]), dict(zip(kept.names, parts[plain:], strict=True)))
             case Live():
                 defaults = {n: self.value(node, f"the default of `{n}`", part) for n, part in kept.defaults.items()}
                 return self.function(kept.function, defaults)
@@ -247,18 +269,65 @@ class LiveEvaluator(Evaluator):
         if found is not None:
             return found
         bases = [self._class(node, base) for base in kept.bases]
-        made = self._classes[kept.kind] = Class(kept.kind.__name__, bases[0] if bases else None, others=tuple(bases[1:]))
+        made = Class(kept.kind.__name__, bases[0] if bases else None, others=tuple(bases[1:]), python=kept.kind)
+        self._classes[kept.kind] = made
         for name, part in kept.names.items():
-            if isinstance(part, LiveDescriptor):
-                function, setter = (None if p is None else self._method(node, made, p) for p in (part.function, part.setter))
-                assert function is not None, "a descriptor has a function"
-                made.names[name] = Descriptor(part.kind, function, setter)
-            elif isinstance(part, Live):
-                made.names[name] = self._method(node, made, part)
+            if isinstance(part, Live | LiveDescriptor):
+                made.names[name] = self._bound(node, made, part)
             else:
                 made.names[name] = self.value(node, f"`{made.name}.{name}`", part)
+        self._list_fields(node, made, kept.kind)
         self._held.append((node, made, list(made.names.items())))
         return made
+
+    def _enumeration(self, node: ast.AST, kind: type[Enum]) -> Class:
+        """Return a live enumeration."""
+        found = self._classes.get(kind)
+        if found is None:
+            numbers, texts = issubclass(kind, int | StrEnum), issubclass(kind, str) and not issubclass(kind, StrEnum)
+            found = self._classes[kind] = Class(kind.__name__, kind="enum", numbers=numbers, texts=texts, python=kind)
+            for name, member in members_of(kind).items():
+                value = self.value(node, f"`{kind.__name__}.{name}`", snapshot(member.value))
+                shown = {"name": member.name, "value": value, "_name_": member.name, "_value_": value}
+                found.names[name] = found.members.setdefault(member.name, ObjectInstance(found, shown))
+            for name, made in methods_of(kind).items():
+                part = snapshot(made) if isinstance(made, FunctionType) else of_descriptor(made)
+                assert isinstance(part, Live | LiveDescriptor)
+                found.names[name] = self._bound(node, found, part)
+        return found
+
+    def _list_fields(self, node: ast.AST, made: Class, kind: Any) -> None:
+        """Let a dataclass or named tuple have its fields, as `classes.records` gives them to one of the source."""
+        made.kind = fields_kind(kind)
+        if made.kind == "namedtuple":
+            defaults = {n: self.value(node, f"the default of `{n}`", snapshot(v)) for n, v in kind._field_defaults.items()}
+            made.fields = {n: ClassField(n in defaults, defaults.get(n)) for n in kind._fields}
+        elif made.kind == "dataclass":
+            options = kind.__dataclass_params__
+            made.frozen, made.compared, made.ordered = options.frozen, options.eq, options.order
+            made.fields = {f.name: self._field(node, f) for f in dataclasses.fields(kind)}
+            if options.init and "__init__" not in made.names:
+                made.names["__init__"] = Initialiser(made)
+
+    def _field(self, node: ast.AST, of: dataclasses.Field[Any]) -> ClassField:
+        def known(value: Any) -> Value:
+            if value is dataclasses.MISSING:
+                return None
+            try:
+                return self.value(node, f"the default of `{of.name}`", snapshot(value))
+            except SourceError as error:  # an error of what makes an object without the field
+                return Broken(error)
+
+        given = of.default is not dataclasses.MISSING
+        return ClassField(given, known(of.default), known(of.default_factory), of.init, of.repr, bool(of.compare), bool(of.kw_only))
+
+    def _bound(self, node: ast.AST, owner: Class, part: Live | LiveDescriptor) -> SourceFunction | Descriptor:
+        """Return what a class's body binds a function to."""
+        if isinstance(part, Live):
+            return self._method(node, owner, part)
+        function, setter = (None if p is None else self._method(node, owner, p) for p in (part.function, part.setter))
+        assert function is not None, "a descriptor has a function"
+        return Descriptor(part.kind, function, setter)
 
     def _method(self, node: ast.AST, owner: Class, kept: ObjectSnapshot) -> SourceFunction:
         found = self.value(node, f"a method of `{owner.name}`", kept)
@@ -275,8 +344,20 @@ class LiveEvaluator(Evaluator):
             self._held.append((node, found, list(found.attributes.items())))
         return found
 
+    def of_record(self, node: ast.AST, kept: Record, parts: list[Value]) -> ObjectInstance:
+        """Return an object of a dataclass with these attributes; what is done to it later is refused by `check_outside`."""
+        made = ObjectInstance(self._class(node, kept.of), dict(zip(kept.attributes, parts, strict=True)))
+        self._held.append((node, made, list(made.attributes.items())))
+        return made
+
+    def watch_class(self, kept: LiveClass) -> None:
+        """Compile anew if the class of an argument changes."""
+        self.watched.entries.append((lambda: kept.kind, kept))
+
     def container(self, node: ast.AST, kept: Items, parts: list[Value]) -> Value:
         """A list, tuple or dict of these parts; what is done to a list or dict later is refused by `check_outside`."""
+        if isinstance(kept, NamedItems):
+            return NamedTupleValue.of(self._class(node, kept.of), parts)
         if kept.kind is tuple:
             return tuple(parts)
         if kept.kind is list:
@@ -321,6 +402,10 @@ class LiveEvaluator(Evaluator):
             return value
         if isinstance(value, np.generic) and value.dtype.name in DTYPES:
             return self._array(np.asarray(value), scalar=True)
+        if is_enumeration(value):
+            return self._enumeration(node, value)
+        if isinstance(value, Enum) and is_enumeration(type(value)):
+            return self._enumeration(node, type(value)).members[value.name]
         path = _paths().get(_key(value))
         if path is not None:
             name = expression_at(node)
@@ -367,25 +452,43 @@ def _key(value: object) -> Any:
     return id(value)
 
 
-@cache
-def _paths() -> dict[Any, str]:
+def _paths() -> Mapping[Any, str]:
     """Identity of a function, dtype or module of the libraries -> the name under which the front end knows it."""
+    return _known(frozenset(sys.modules.keys() & _parents()))
+
+
+@cache
+def _parents() -> frozenset[str]:
+    """Modules of the libraries of which something is known."""
+    return frozenset(".".join(path.split(".")[:n]) for path in _named() for n in range(1, path.count(".") + 1))
+
+
+@cache
+def _named() -> tuple[str, ...]:
+    """Known functions of the libraries; not those of Python's that do another thing at each call."""
+    return (*supported(), *sorted(STANDARD - CALLS.keys()))
+
+
+@cache
+def _known(loaded: frozenset[str]) -> Mapping[Any, str]:
+    """As `_paths`, of these modules: nobody has a function of one that is not loaded, and loading it here would take time."""
     found: dict[Any, str] = {}
-    for path in supported():
-        value = _resolve(path)
+    for path in _named():
+        value = _resolve(path, loaded)
         if callable(value):
             found.setdefault(_key(value), path)
     for name in (*INSTALLED, "numpy.random", "numpy.linalg", "numpy.typing"):
-        value = _resolve(name)
-        if value is not None:
-            found[_key(value)] = name
+        if name in sys.modules:
+            found[_key(sys.modules[name])] = name
     for name in BUILTINS:
         found.setdefault(_key(getattr(builtins, name)), f"builtins.{name}")
     return found
 
 
-def _resolve(path: str) -> Any:
-    value: Any = INSTALLED[path.split(".", maxsplit=1)[0]]
-    for part in path.split(".")[1:]:
-        value = getattr(value, part, None)
-    return value
+def _resolve(path: str, loaded: frozenset[str]) -> Any:
+    """Return what a dotted path leads to, or None; of modules what they have now, since asking them loads their parts."""
+    root, *parts = path.split(".")
+    value: Any = sys.modules[root] if root in loaded else None
+    for part in parts:
+        value = vars(value).get(part) if isinstance(value, ModuleType) else getattr(value, part, None)
+    return None if isinstance(value, MethodType) else value

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value
+from fleet.frontend.live.records import is_record
+from fleet.frontend.reading.values import Dict, List, NamedTupleValue, NumberValue, ObjectInstance, TracedArray, Value
 
 Outputs: TypeAlias = Mapping[str, np.ndarray]
 
@@ -59,7 +60,7 @@ class KnownResult(ReturnedValue):
 
 @dataclass(frozen=True)
 class ResultGroup(ReturnedValue):
-    """A tuple, list or dict."""
+    """A tuple, list or dict; or a named tuple or an object of a dataclass, with their names as `keys`."""
 
     kind: type
     keys: tuple[object, ...]
@@ -68,7 +69,16 @@ class ResultGroup(ReturnedValue):
     def build(self, outputs: Outputs) -> object:
         """The container of the parts' values."""
         values = [part.build(outputs) for part in self.parts]
-        return dict(zip(self.keys, values, strict=True)) if self.kind is dict else self.kind(values)
+        if self.kind is dict:
+            return dict(zip(self.keys, values, strict=True))
+        if self.kind in (list, tuple):
+            return self.kind(values)
+        if issubclass(self.kind, tuple):
+            return tuple.__new__(self.kind, values)
+        made = object.__new__(self.kind)  # its __init__ is part of what was compiled
+        for name, value in zip(self.keys, values, strict=True):
+            object.__setattr__(made, str(name), value)
+        return made
 
 
 def taken_apart(
@@ -94,6 +104,13 @@ def taken_apart(
             return KnownResult(value.value)
         case str() | None:
             return KnownResult(value)
+        case NamedTupleValue() if (kind := value.kind.python) is not None:
+            fields = tuple(next(k.fields for k in value.kind.chain() if k.kind == "namedtuple"))
+            below = parts(value, [f"{name}.{field}" for field in fields])
+            return None if below is None else ResultGroup(kind, fields, below)
+        case ObjectInstance() if (kind := value.kind.python) is not None and is_record(kind):
+            below = parts(list(value.attributes.values()), [f"{name}.{field}" for field in value.attributes])
+            return None if below is None else ResultGroup(kind, tuple(value.attributes), below)
         case tuple() | List():
             items = value.items if isinstance(value, List) else value
             below = parts(items, names if len(names) == len(items) else [f"{name}.{i}" for i in range(len(items))])

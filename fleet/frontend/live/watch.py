@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
+
+from fleet.frontend.live.records import GENERATED, described, fields_kind, is_of_others, own_names
 
 MAX_DEPTH = 32
 _BLOCK = 1 << 16
@@ -88,6 +90,47 @@ class Items(ObjectSnapshot):
 
 
 @dataclass(eq=False)
+class NamedItems(Items):
+    """A named tuple: its class, and what it holds; `keys` are the names of its fields."""
+
+    of: LiveClass
+
+    def holds(self, now: Any) -> bool:
+        """A named tuple of the same class whose parts all hold."""
+        return super().holds(now) and self.of.holds(type(now))
+
+
+@dataclass(eq=False)
+class Record(ObjectSnapshot):
+    """An object of a dataclass among the arguments: its class, and its attributes by name. Arrays among them are inputs."""
+
+    of: LiveClass
+    attributes: dict[str, ObjectSnapshot]
+
+    def holds(self, now: Any) -> bool:
+        """True: an argument is given anew, and its class is watched by itself."""
+        return True
+
+
+@dataclass(eq=False)
+class LivePartial(ObjectSnapshot):
+    """A `functools.partial`: its function, then its arguments; `names` are those of the last ones."""
+
+    names: tuple[str, ...]
+    parts: tuple[ObjectSnapshot, ...]
+
+    def holds(self, now: Any) -> bool:
+        """One of the same names whose parts all hold."""
+        if type(now) is not partial or tuple(now.keywords) != self.names or len(_parts(now)) != len(self.parts):
+            return False
+        return all(kept.holds(value) for kept, value in zip(self.parts, _parts(now), strict=True))
+
+
+def _parts(value: partial[Any]) -> tuple[Any, ...]:
+    return (value.func, *value.args, *value.keywords.values())
+
+
+@dataclass(eq=False)
 class Live(ObjectSnapshot):
     """A function of Python (of type `FunctionType`). `defaults`: parameter -> its default."""
 
@@ -153,61 +196,45 @@ class LiveObject(ObjectSnapshot):
         return list(own) == list(self.attributes) and all(kept.holds(own[n]) for n, kept in self.attributes.items())
 
 
-_BOOKKEEPING = frozenset(
-    (
-        "__module__",
-        "__qualname__",
-        "__doc__",
-        "__dict__",
-        "__weakref__",
-        "__annotations__",
-        "__firstlineno__",
-        "__static_attributes__",
-    )
-)
-"""What every class has without saying so."""
-_GENERATED = "<string>"
-"""The file of methods that `dataclass` and others make."""
-
-
-def own_names(kind: type) -> dict[str, Any]:
-    """Return what a class's own body binds."""
-    return {name: value for name, value in vars(kind).items() if name not in _BOOKKEEPING}
-
-
-def described(value: Any) -> tuple[Any, Any]:
-    """Return the functions of a descriptor: the one that is called, and a property's setter."""
-    if isinstance(value, property):
-        return value.fget, value.fset
-    return getattr(value, "__func__", None), None
-
-
-def is_plain_class(kind: Any) -> bool:
-    """Return whether a class is followed: in Python, of methods and values, without metaclass, slots and generated methods."""
-    if kind is object:
+def is_plain_class(kind: Any, asked: frozenset[Any] = frozenset()) -> bool:
+    """Return whether a class is followed: in Python, of methods and values, without metaclass and slots; generated methods are
+    those of dataclasses and named tuples alone. asked: classes of which it is being found out."""
+    if kind is object or kind in asked:
         return True
-    if type(kind) is not type or kind.__module__.partition(".")[0] in _OTHERS or not all(map(is_plain_class, kind.__bases__)):
+    asked |= {kind}
+    if type(kind) is not type or is_of_others(kind):
         return False
-    return all(map(_is_followed, own_names(kind).values()))
+    if fields_kind(kind) != "namedtuple" and not all(is_plain_class(base, asked) for base in kind.__bases__):
+        return False
+    if fields_kind(kind) == "dataclass" and len(fields(kind)) < len(kind.__dataclass_fields__):
+        return False  # fields of the class, or of its __init__ alone
+    return all(_is_followed(value, asked) for value in own_names(kind).values())
 
 
-_OTHERS = sys.stdlib_module_names | {"numpy", "fleet", "scipy", "torch", "jax", "cupy"}
-"""Packages whose classes are no source of the user's."""
-
-
-def _is_followed(value: object) -> bool:
+def _is_followed(value: object, asked: frozenset[Any]) -> bool:
     if isinstance(value, staticmethod | classmethod | property):
         function, setter = described(value)
         return type(function) is FunctionType and (setter is None or type(setter) is FunctionType)
     value = unwrapped(value)
     if type(value) is FunctionType:
-        return value.__code__.co_filename != _GENERATED
-    return isinstance(value, bool | int | float | str | tuple | list | dict | np.ndarray | np.generic | type | type(None))
+        return value.__code__.co_filename != GENERATED
+    if isinstance(value, bool | int | float | str | tuple | list | dict | np.ndarray | np.generic | type | type(None)):
+        return True
+    return hasattr(value, "__dict__") and is_plain_class(type(value), asked)
 
 
 def is_plain_object(value: object) -> bool:
-    """Return whether an object is followed: one of a class that is."""
-    return type(value) is not object and hasattr(value, "__dict__") and not isinstance(value, type) and is_plain_class(type(value))
+    """Return whether an object is followed: one of a class that is, and no tuple."""
+    if isinstance(value, type | tuple) or type(value) is object:
+        return False
+    return hasattr(value, "__dict__") and is_plain_class(type(value))
+
+
+def is_named_tuple(value: object) -> bool:
+    """Return whether a value is a named tuple whose class is followed, and has nothing beside its fields."""
+    if not isinstance(value, tuple) or type(value) is tuple or getattr(value, "__dict__", None):
+        return False
+    return is_plain_class(type(value)) and any(fields_kind(k) == "namedtuple" for k in type(value).__mro__)
 
 
 def unwrapped(value: object) -> Any:
@@ -251,23 +278,31 @@ def snapshot(value: Any, depth: int = 0) -> ObjectSnapshot:
         return Items(dict, tuple(value), tuple(snapshot(v, depth + 1) for v in value.values()))
     if type(value) is FunctionType:
         return Live(value, value.__code__, {n: snapshot(v, depth + 1) for n, v in default_values(value).items()})
+    if type(value) is partial:
+        return LivePartial(tuple(value.keywords), tuple(snapshot(v, depth + 1) for v in _parts(value)))
+    if is_named_tuple(value):
+        return NamedItems(type(value), value._fields, tuple(snapshot(v, depth + 1) for v in value), of_class(type(value), depth))
     if isinstance(value, type) and value is not object and is_plain_class(value):
-        return _of_class(value, depth)
+        return of_class(value, depth)
     if is_plain_object(value):
-        return LiveObject(value, _of_class(type(value), depth), {n: snapshot(v, depth + 1) for n, v in vars(value).items()})
+        return LiveObject(value, of_class(type(value), depth), {n: snapshot(v, depth + 1) for n, v in vars(value).items()})
     return WatchedAtom(value)
 
 
-def _of_class(kind: type, depth: int) -> LiveClass:
+def of_class(kind: type, depth: int = 0) -> LiveClass:
+    """Return the contents of a class that is followed. Raises TooDeep."""
     names: dict[str, ObjectSnapshot] = {}
     for name, value in own_names(kind).items():
-        if isinstance(value, staticmethod | classmethod | property):
-            function, setter = described(value)
-            after = None if setter is None else snapshot(setter, depth + 1)
-            names[name] = LiveDescriptor(type(value).__name__, snapshot(function, depth + 1), after)
-        else:
-            names[name] = snapshot(value, depth + 1)
-    return LiveClass(kind, names, tuple(_of_class(base, depth + 1) for base in kind.__bases__ if base is not object))
+        descriptor = isinstance(value, staticmethod | classmethod | property)
+        names[name] = of_descriptor(value, depth) if descriptor else snapshot(value, depth + 1)
+    return LiveClass(kind, names, tuple(of_class(base, depth + 1) for base in kind.__bases__ if base not in (object, tuple)))
+
+
+def of_descriptor(value: Any, depth: int = 0) -> LiveDescriptor:
+    """Return the contents of a `staticmethod`, `classmethod` or `property`. Raises TooDeep."""
+    function, setter = described(value)
+    after = None if setter is None else snapshot(setter, depth + 1)
+    return LiveDescriptor(type(value).__name__, snapshot(function, depth + 1), after)
 
 
 def _frozen(array: np.ndarray) -> bool:

@@ -35,6 +35,7 @@ from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.plain import check_size
 from fleet.frontend.reading.values import (
     BoundMethod,
+    Broken,
     Class,
     Complex,
     Dict,
@@ -59,6 +60,8 @@ from fleet.frontend.reading.wording import words
 def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """Calls a function of the file or of a library, a method, or a dtype (`np.float32(x)`)."""
     match function:
+        case Broken():
+            raise function.error
         case SourceFunction():
             return calls.inline(ev, node, function, args, keywords)
         case Class():

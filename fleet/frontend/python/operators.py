@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.arrays.functions.shifts import shift
+from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.arrays.truths import condition, number_of
 from fleet.frontend.python import complexes
@@ -57,7 +58,7 @@ _MAX_BITS = 1024
 
 def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
     """`lhs op rhs`."""
-    lhs, rhs = number_behind(lhs), number_behind(rhs)
+    lhs, rhs = _beside(ev, node, lhs, rhs), _beside(ev, node, rhs, lhs)
     name = BINARY[type(op)]
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         return objects.binary(ev, node, name, lhs, rhs)
@@ -77,6 +78,14 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
     if name.startswith("shift"):
         return shift(ev, node, name, a, b)
     return ev.domain.binary(ev, node, name, a, b)
+
+
+def _beside(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Value:
+    """Return the number behind a member of an `IntEnum`; beside an array one of int64, as NumPy takes it for no Python number."""
+    found = number_behind(value)
+    if found is not value and isinstance(found, NumberValue) and isinstance(other, TracedArray):
+        return literal(ev, node, np.asarray(found.value)[()])
+    return found
 
 
 def _as_array(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Value:

@@ -36,6 +36,7 @@ from fleet.frontend.reading.values import (
     BoundMethod,
     Broken,
     Library,
+    List,
     NumberValue,
     ObjectInstance,
     Partial,
@@ -308,8 +309,18 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
         told = may_print or (lambda: True)
         return roll(ev, node, Rounds(test, numbered, bound, first, count, told, may_return=may_print is None), entered)
 
-    if series is not None and (series.count.symbolic or (ev.kernels and series.count.value > 1)):
-        return _behind(ev, node, rolled(series, 0, series.count, _END))
+    # A kernel's loop over what a tuple or list enumerates is no loop over indices.
+    kept = ev.kernels and not isinstance(iterable, tuple | List)
+    refused: SourceError | None = None
+    if series is not None and (series.count.symbolic or (kept and series.count.value > 1)):
+        try:
+            return _behind(ev, node, rolled(series, 0, series.count, _END))
+        except SourceError as error:
+            # A Python number may be NumPy's after a round or two: these stay apart.
+            if error.code != "F511" or series.count.symbolic:
+                raise
+            refused = error
+    tried = False
     count = int(series.count.value) if series is not None else 0
     repeats, before = ev.repeats, ev.domain.operations()
     values = enumerate(ev.iterate(node.iter, iterable), 1)
@@ -331,6 +342,14 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
                 ev.fail("F511", node, what, "loop over range(...), an array, or a list of numbers")
             return _behind(ev, node, rolled(series, number, series.count, flow))
         if series is None or left < 2:
+            continue
+        if refused is not None:
+            try:
+                return _behind(ev, node, rolled(series, number, series.count, _END))
+            except SourceError:
+                tried = True
+                if number == _ROUNDS_APART:
+                    raise refused from None
             continue
         # What begins as Python's number may be NumPy's after a round or two: it is tried again.
         times = -(-left // number) * repeats
@@ -357,6 +376,8 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             return _behind(ev, node, rolled(series, end, series.count, flow))
         for _ in range(number, end):
             next(values)
+    if refused is not None and tried:
+        raise refused
     return block(ev, node.orelse)
 
 

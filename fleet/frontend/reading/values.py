@@ -347,6 +347,7 @@ class Class:
         ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
         numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.
         abstract: names of its abstract methods. slots: names of `__slots__`, or None.
+        python: the class of a running program that this is, or None.
     """
 
     name: str
@@ -365,6 +366,7 @@ class Class:
     slots: frozenset[str] | None = None
     serial: int = field(default_factory=_SERIALS.__next__)
     others: tuple[Class, ...] = ()
+    python: type | None = None
 
     @property
     def bases(self) -> tuple[Class, ...]:

@@ -7,40 +7,35 @@ this process has them; and faults (a bad index), which are noted and reported af
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from fleet.core.room import check_room
-from fleet.errors import DeviceError, ModelError
+from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.ir.schedule import USUAL_SCHEDULE, Schedule
-from fleet.targets.host.kept import kept_code
-from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault, checks_of
-from fleet.targets.riscv.plan import Buffer, MemoryPlan
+from fleet.targets.host.code import FIRST, Arena, HostCode
+from fleet.targets.host.kept import KeptCode, kept_code
+from fleet.targets.host.loader import host_machine, initialize, load
+from fleet.targets.riscv.faults import FAULT_SYMBOL, checks_of
+from fleet.targets.riscv.plan import MemoryPlan
 from fleet.targets.schedule import tuning_options
 from fleet.transforms.passes import find_pass
 
 _NOTE = "fleet_note_fault"
-_FIRST = "fleet_first_fault"
 _CURRENT = "fleet_current_operation"
 _NOTE_IR = f"""
-@"{_FIRST}" = global [4 x i64] zeroinitializer
+@"{FIRST}" = global [4 x i64] zeroinitializer
 @"{_CURRENT}" = internal global i64 -1
 define internal void @"{_NOTE}"() noinline nounwind {{
-  %held = load i64, ptr @"{_FIRST}"
+  %held = load i64, ptr @"{FIRST}"
   %free = icmp eq i64 %held, 0
   br i1 %free, label %note, label %leave
 note:
-  call void @llvm.memcpy.p0.p0.i64(ptr @"{_FIRST}", ptr @"{FAULT_SYMBOL}", i64 24, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr @"{FIRST}", ptr @"{FAULT_SYMBOL}", i64 24, i1 false)
   %operation = load i64, ptr @"{_CURRENT}"
-  %place = getelementptr i64, ptr @"{_FIRST}", i64 3
+  %place = getelementptr i64, ptr @"{FIRST}", i64 3
   store i64 %operation, ptr %place
   br label %leave
 leave:
@@ -63,80 +58,22 @@ _FUNCTION = re.compile(r'^define [^\n]*?@"(?P<name>[^"]+)"[^\n]*\n\{\n[^\n]*:\n'
 
 
 @dataclass(frozen=True)
-class HostProgram:
-    """A program compiled for this machine, with its weights in place; runs any number of times.
+class HostProgram(HostCode):
+    """A program compiled for this machine.
 
     Attributes:
         program: the source.
         plan: buffers by name; addresses are only distances here.
-        operations: id and place in the source of every operation that has code, in program order.
         processor: LLVM's name of it.
+        symbols: those that the code leaves to the loader -> address in the plan.
+        kept: where the code is kept between processes.
     """
 
     program: Program
     plan: MemoryPlan
-    operations: tuple[tuple[str, str | None], ...]
     processor: str
-    _engine: Any
-    _arena: _Arena
-
-    def run(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Runs; results are read with `fetch`. Raises ModelError for an unfit input, a bad index or exponent."""
-        for buffer in self.plan.inputs.values():
-            array = inputs.get(buffer.name)
-            if array is None:
-                raise ModelError(f'no input "{buffer.name}"', hint=f"given are {', '.join(inputs) or 'none'}")
-            if array.shape != buffer.shape or array.dtype != buffer.dtype:
-                have, want = f"{array.dtype}{list(array.shape)}", f"{buffer.dtype}{list(buffer.shape)}"
-                raise ModelError(f'input "{buffer.name}" must be {want}, found {have}')
-            self._arena.view(buffer)[...] = array
-        words, main = self._entry
-        words[0] = 0
-        main()
-        if words[0]:
-            known = 0 <= words[3] < len(self.operations)
-            operation, at = self.operations[words[3]] if known else ("an operation", None)
-            what = RuntimeFault(words[0]).message(words[1], words[2], checks_of(self.program))
-            raise ModelError(f"operation {operation}: {what}", where=at, hint="check the input data")
-
-    @cached_property
-    def _entry(self) -> tuple[Any, Any]:
-        """Return the words in which the first fault is noted, and the code."""
-        words = (ctypes.c_int64 * 4).from_address(self._engine.get_global_value_address(_FIRST))
-        return words, ctypes.CFUNCTYPE(None)(self._engine.get_function_address("fleet_main"))
-
-    def fetch(self, buffer: Buffer) -> np.ndarray:
-        """A copy of a buffer of the plan."""
-        return self._arena.view(buffer).copy()
-
-
-class _Arena:
-    """Memory for everything that a run writes, laid out as the plan has it; pages that nothing touches cost nothing."""
-
-    def __init__(self, plan: MemoryPlan, where: str) -> None:
-        check_room(sum(r.size for r in plan.regions), "the memory of the program", where=where)
-        self.start = min((r.address for r in plan.regions), default=0)
-        end = max((r.address + r.size for r in plan.regions), default=1)
-        self.memory = mmap.mmap(-1, max(end - self.start, 1))
-        self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        self._views: dict[Buffer, np.ndarray] = {}
-
-    def address(self, planned: int) -> int:
-        return self.base + planned - self.start
-
-    def view(self, buffer: Buffer) -> np.ndarray:
-        found = self._views.get(buffer)
-        if found is None:
-            found = self._views[buffer] = self._view(buffer)
-        return found
-
-    def _view(self, buffer: Buffer) -> np.ndarray:
-        if not buffer.size:
-            return np.empty(buffer.shape, buffer.dtype)
-        low, size = buffer.extent
-        flat = np.frombuffer(self.memory, buffer.dtype, size // buffer.dtype.itemsize, low - self.start)
-        first = flat[(buffer.address - low) // buffer.dtype.itemsize :]
-        return np.lib.stride_tricks.as_strided(first, buffer.shape, [s * buffer.dtype.itemsize for s in buffer.steps])
+    symbols: Mapping[str, int]
+    kept: KeptCode
 
 
 def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
@@ -157,14 +94,7 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
         module = generate(program, keep=keep, threads=True)
     except DeviceError as error:
         raise DeviceError(error.what.replace("on riscv", "on llvm-cpu"), where=error.where, hint=error.hint) from error
-    _initialize()
-    processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=processor,
-        features=features,
-        opt=3,
-        codemodel="large",  # buffers are far from code
-    )
+    processor, features, machine = host_machine()
     functions = {operation.symbol: n for n, operation in enumerate(module.operations)}
     text = _without_traps(module.llvm_ir, functions) + _NOTE_IR
     parsed, kept = llvm.parse_assembly(text), kept_code(text, processor, features, program.schedule)
@@ -174,15 +104,16 @@ def compile_host(program: Program, *, keep: bool = True) -> HostProgram:
         parsed.triple, parsed.data_layout = machine.triple, str(machine.target_data)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     kept.attach(engine)
-    arena = _Arena(module.plan, program.source_name)
+    arena = Arena(module.plan.regions, program.source_name)
     for buffer in module.plan.weights.values():
         arena.view(buffer)[...] = program.weights[buffer.name]
-    for symbol, (address, _size) in module.absolute.items():
-        if place := _global(parsed, symbol):
-            engine.add_global_mapping(place, arena.address(address))
-    engine.finalize_object()
+    symbols = {symbol: address for symbol, (address, _size) in module.absolute.items() if _global(parsed, symbol)}
+    load(engine, parsed, symbols, arena)
     ids = tuple((operation.id, operation.at) for operation in module.operations)
-    return HostProgram(program, module.plan, ids, processor, engine, arena)
+    plan = module.plan
+    return HostProgram(
+        tuple(plan.inputs.values()), plan.outputs, ids, checks_of(program), engine, arena, program, plan, processor, symbols, kept
+    )
 
 
 def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, str]]:
@@ -198,7 +129,7 @@ def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, s
 
     from fleet.targets.riscv.codegen import generate_callable
 
-    _initialize()
+    initialize()
     machine = llvm.Target.from_default_triple().create_target_machine(opt=3, reloc="pic", codemodel="default")
     whole = llvm.parse_assembly("")
     missing: dict[str, str] = {}
@@ -209,7 +140,7 @@ def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, s
             missing[name] = error.what.replace("on riscv", "on the host")
             continue
         pointers = ", ".join(f"ptr %p{i}" for i in range(len(program.arguments) + len(program.outputs)))
-        entry = _ENTRY_IR.format(name=name, pointers=pointers, inside=_INSIDE, first=_FIRST)
+        entry = _ENTRY_IR.format(name=name, pointers=pointers, inside=_INSIDE, first=FIRST)
         part = llvm.parse_assembly(_without_traps(text, {}) + _NOTE_IR + entry)
         for item in (*part.functions, *part.global_variables):
             if not item.is_declaration and item.name != name:
@@ -217,13 +148,6 @@ def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, s
         whole.link_in(part)
     _optimise(whole, machine)
     return machine.emit_object(whole), missing
-
-
-def _initialize() -> None:
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
 
 
 def _optimise(module: Any, machine: Any, schedule: Schedule = USUAL_SCHEDULE) -> None:

@@ -43,13 +43,19 @@ def kept_code(llvm_ir: str, processor: str, features: str, schedule: Schedule) -
     """Look a module up by its text, the processor it is for and how its loops are arranged."""
     key = hashlib.sha256(f"{_tools()}\n{processor} {features} {schedule}\n{llvm_ir}".encode()).hexdigest()
     path = cache_root() / "host" / f"{key}.o"
+    return KeptCode(path, kept_object(path.name))
+
+
+def kept_object(name: str) -> bytes | None:
+    """Return the object of an entry, or None if it is not there or damaged."""
+    path = cache_root() / "host" / name
     try:
         blob = path.read_bytes()
         os.utime(path)  # whoever tidies the cache sees that it is used
     except OSError:
-        return KeptCode(path, None)
+        return None
     code, digest = blob[:-_DIGEST], blob[-_DIGEST:]
-    return KeptCode(path, code if hashlib.sha256(code).digest() == digest else None)
+    return code if hashlib.sha256(code).digest() == digest else None
 
 
 @lru_cache(maxsize=1)

@@ -14,19 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from xdsl.ir import SSAValue
 
 from fleet.core.codec import decode, encode
 from fleet.core.files import write_atomically
 from fleet.core.room import check_room
 from fleet.errors import ModelError
-from fleet.ir.dialect import FleetOp, PrintOp, op_id
-from fleet.ir.types import is_tensor
 from fleet.isa.memory import as_bytes
-from fleet.targets.bytecode.hints import hint_of
 from fleet.targets.riscv.elf import PF_R, ElfImage, LoadSegment, read_image, read_note, write_image
 from fleet.targets.riscv.faults import checks_of
-from fleet.targets.riscv.plan import DTYPES, PAGE, Buffer, Region
+from fleet.targets.riscv.plan import DTYPES, PAGE, Region
+from fleet.targets.riscv.stored import StoredBuffer, StoredPrint, stored, stored_prints
 
 if TYPE_CHECKING:
     from fleet.targets.riscv.compile import RiscvProgram
@@ -34,30 +31,6 @@ if TYPE_CHECKING:
 SECTION = ".fleet.program"
 """The section with the `ExecutableRecord`."""
 _WEIGHTS = ".weights"
-
-
-@dataclass(frozen=True)
-class StoredBuffer:
-    """An array in memory, as `Buffer`; strides are in elements."""
-
-    name: str
-    address: int
-    shape: tuple[int, ...]
-    dtype: str
-    strides: tuple[int, ...]
-
-    def buffer(self) -> Buffer:
-        """Return it as the memory plan has it."""
-        return Buffer(self.name, self.name, self.address, self.shape, np.dtype(self.dtype), self.strides)
-
-
-@dataclass(frozen=True)
-class StoredPrint:
-    """A `print`: the hint under which the VM prints, and what it prints; `tensors` says which values are arrays."""
-
-    hint: str
-    values: tuple[StoredBuffer, ...]
-    tensors: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
@@ -99,27 +72,15 @@ def save_executable(compiled: RiscvProgram, path: Path) -> None:
                 at = buffer.address - region.address
                 data[at : at + buffer.nbytes] = as_bytes(program.weights[buffer.name]).data
             segments.append(LoadSegment(_WEIGHTS, region.address, bytes(data), region.size, PF_R))
-    block = program.function.body.block
-    arguments: dict[SSAValue, Buffer] = {
-        value: plan.weights.get(a.name) or plan.inputs[a.name] for value, a in zip(block.args, program.arguments, strict=True)
-    }
-
-    def place(value: SSAValue) -> Buffer:
-        return plan.results[op_id(value.owner)] if isinstance(value.owner, FleetOp) else arguments[value]
-
     record = ExecutableRecord(
         program.source_name,
         compiled.isa.name,
         plan.stack[1],
         sum(operation.work for operation in compiled.operations),
         tuple(mapped),
-        tuple(map(_stored, plan.inputs.values())),
-        tuple(_stored(replace(buffer, name=name)) for name, buffer in plan.outputs),
-        tuple(
-            StoredPrint(hint_of(op), tuple(_stored(place(v)) for v in op.operands), tuple(is_tensor(v.type) for v in op.operands))
-            for op in program.operations()
-            if isinstance(op, PrintOp)
-        ),
+        tuple(map(stored, plan.inputs.values())),
+        tuple(stored(replace(buffer, name=name)) for name, buffer in plan.outputs),
+        stored_prints(program, plan),
         {o.symbol: " at ".join(filter(None, (f"operation {o.id}", o.at))) for o in compiled.operations},
         {str(number): message for number, message in checks_of(program).items()},
     )
@@ -166,7 +127,3 @@ def _check(record: ExecutableRecord, image: ElfImage, where: str) -> None:
         low, size = array.buffer().extent
         if size and not any(a <= low and low + size <= a + n for a, n in memory):
             raise refuse(f"array {array.name} at {array.address:#x} lies outside the program's memory")
-
-
-def _stored(buffer: Buffer) -> StoredBuffer:
-    return StoredBuffer(buffer.name, buffer.address, buffer.shape, buffer.dtype.name, tuple(map(int, buffer.steps)))

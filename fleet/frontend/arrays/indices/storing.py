@@ -183,6 +183,9 @@ def _put_some(ev: Evaluator, node: ast.AST, base: TracedArray, parts: Sequence[n
 
 
 def _refuse_shape(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> NoReturn:
+    if any(d < 0 for s in (new.shape, shape) for d in s):
+        what = "an array is assigned to a part, and only the run knows their sizes"
+        ev.fail("F510", node, what, "assign the elements in a loop over their numbers")
     said = [f"({','.join(map(str, s))}{',' if len(s) == 1 else ''})" for s in (new.shape, shape)]
     cause = ValueError(f"could not broadcast input array from shape {said[0]} into shape {said[1]}")
     ev.refuse("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {tuple(shape)}", cause)

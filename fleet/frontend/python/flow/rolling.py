@@ -253,7 +253,10 @@ class _Body:
             for name, value in content.items():
                 if (key, name) in carried or name not in now or same(now[name], value):
                     continue
-                if not carriable(old := self.before.holders[key][1][name]):
+                old = self.before.holders[key][1][name]
+                if isinstance(old, Broken):
+                    continue  # a round that uses it assigns it first; behind the loop it has no value, as before it
+                if not carriable(old):
                     self._differ(f"`{name}`", old, now[name])
                 more.append((key, name))
         if not more:

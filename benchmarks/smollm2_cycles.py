@@ -41,7 +41,7 @@ from fleet.streams.run import StreamRunner
 
 DEVICE = "hbm0923"
 LAYERS, VOCABULARY = 30, 49152
-POSITIONS = (8, 40, 200, 500)
+POSITIONS = (8, 40, 200, 500, 2000)
 SEEDS = 8
 HIDDEN_FIRST = ("dependency", "issue", "weight_wait", "activation_wait", "write_back", "compute")
 NO_REFRESH_NS = 1e9

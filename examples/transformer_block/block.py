@@ -123,6 +123,8 @@ class _Builder:
         else:
             q, k, v = e.feature(s.query), e.feature(s.key), e.feature(s.key)
             e.mvm("wq", normed, s.channels, s.query, q)
+        if order.fuse_qkv:  # while the heads are rotated, and long before the mix
+            e.store("cache_v", v, cache.v, cache.v_head, cache.v_line, key=False)
         if order.join_rope:
             rotated = e.feature(s.query + s.key)
             q_rotated, k_rotated = rotated, e.part(rotated, s.query)
@@ -133,8 +135,6 @@ class _Builder:
             if not order.fuse_qkv:
                 e.mvm("wk", normed, s.channels, s.key, k)
             e.rotate("rope_k", k, k_rotated, s.kv_heads, table)
-        if order.fuse_qkv:  # at hand before the keys are rotated
-            e.store("cache_v", v, cache.v, cache.v_head, cache.v_line, key=False)
         e.store("cache_k", k_rotated, cache.k, cache.k_head, cache.k_line, key=True)
         if not order.fuse_qkv:
             e.mvm("wv", normed, s.channels, s.key, v)

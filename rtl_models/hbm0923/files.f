@@ -12,6 +12,7 @@ hbm0923/hbm0923_fabric_pkg.sv
 hbm0923/hbm0923_aux_pkg.sv
 hbm0923/hbm0923_clock_gate.sv
 hbm0923/hbm0923_unit_ctrl.sv
+hbm0923/hbm0923_settled.sv
 hbm0923/hbm0923_feature_pkg.sv
 hbm0923/hbm0923_sfu_plan_pkg.sv
 hbm0923/hbm0923_feature_check.sv
@@ -38,6 +39,7 @@ hbm0923/hbm0923_ddr_reader.sv
 hbm0923/hbm0923_ddr_arbiter.sv
 hbm0923/hbm0923_mvm_reads.sv
 hbm0923/hbm0923_dat_buffer.sv
+hbm0923/hbm0923_mvm_inputs.sv
 hbm0923/hbm0923_mvm_issue.sv
 hbm0923/hbm0923_mvm_select.sv
 hbm0923/hbm0923_mvm_array.sv
@@ -69,6 +71,7 @@ hbm0923/hbm0923_onchip.sv
 hbm0923/hbm0923_ddr_hub.sv
 hbm0923/hbm0923_hbm_hub_port.sv
 hbm0923/hbm0923_hbm_hub.sv
+hbm0923/hbm0923_follow.sv
 hbm0923/hbm0923_dispatch.sv
 hbm0923/hbm0923_registers.sv
 hbm0923/hbm0923_top.sv

@@ -10,6 +10,7 @@ module hbm0923_att_bursts
   input  att_plan_t  plan_i,
   input  logic       go_i,
 
+  output logic       left_o,
   output logic       valid_o,
   output att_burst_t burst_o,
   input  logic       ready_i
@@ -26,7 +27,8 @@ module hbm0923_att_bursts
     burst = 5'd16 - {1'b0, addr_q[8:5]};
     if (left_q < 16'(burst)) burst = left_q[4:0];
   end
-  assign valid_o    = heads_q != 8'd0 && go_i;
+  assign left_o     = heads_q != 8'd0;
+  assign valid_o    = left_o && go_i;
   assign burst_o    = '{addr: addr_q, beats: burst};
   assign run_end    = left_q == 16'(burst);
   assign group_end  = run_end && runs_q == 9'd1;

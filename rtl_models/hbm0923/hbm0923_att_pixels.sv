@@ -5,6 +5,7 @@
 // first. A pixel is read as often as wanted, by its distance from the oldest, until it is freed.
 module hbm0923_att_pixels
   import hbm0923_att_pkg::*;
+  import hbm0923_unit_pkg::*;
   import fleet_axi_pkg::*;
 #(
   parameter int unsigned Depth   = 128,     // pixels of a ring, a power of two, at least 16
@@ -18,6 +19,7 @@ module hbm0923_att_pixels
   input  logic                            start_i,
   input  att_plan_t                       plan_i,
   input  logic                            go_i,
+  input  bound_t                          bound_i,       // without go_i: what lies below may be read
 
   output ddr_rd_req_t                     ddr_req_o,
   input  ddr_rd_rsp_t                     ddr_rsp_i,
@@ -69,15 +71,18 @@ module hbm0923_att_pixels
 
   // Pixels side by side are read in bursts.
   logic [4:0]         burst;
+  logic [7:0]         may;
   logic               launch, middle_end, outer_end;
+  assign may = readable(go_i, bound_i, {1'b0, addr_q[32:6]});
   always_comb begin
     burst = 5'd1;
     if (plan_i.inner_stride == 32'd64) begin
       burst = 5'd16 - {1'b0, addr_q[9:6]};
       if (left_q < 16'(burst)) burst = left_q[4:0];
+      if (may != '0 && may < 8'(burst)) burst = may[4:0];
     end
   end
-  assign launch     = outer_q != 16'd0 && go_i && room[Rw'(asked_q.ring)] >= (Aw + 1)'(burst) && (!arvalid_q || ar_ready);
+  assign launch     = outer_q != 16'd0 && may != '0 && room[Rw'(asked_q.ring)] >= (Aw + 1)'(burst) && (!arvalid_q || ar_ready);
   assign middle_end = left_q == 16'(burst);
   assign outer_end  = middle_end && middle_q == 16'd1;
 

@@ -24,6 +24,7 @@ module hbm0923_att_port
   output logic               valid_o,   // a beat stands at the head
   input  logic               pop_i,
   input  logic               read_i,    // pop_i of the cycle before
+  output logic               error_o,   // with read_i: the beat was answered with an error
   output logic [HbmBits-1:0] data_o     // one cycle after read_i
 );
   localparam int unsigned Aw = $clog2(Depth);
@@ -88,6 +89,20 @@ module hbm0923_att_port
     if (read_i) data_o <= mem[rd_q];
   end
 
+  // Errors stay with their beats: those of two instructions may stand in the FIFO. Looked at only after the first one.
+  logic             failed_q;
+  logic [Depth-1:0] bad_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      failed_q <= 1'b0;
+      bad_q    <= '0;
+    end else if (r_valid && (hbm_rsp_i.r.resp[1] || failed_q)) begin
+      failed_q    <= 1'b1;
+      bad_q[wr_q] <= hbm_rsp_i.r.resp[1];
+    end
+  end
+  assign error_o = read_i && failed_q && bad_q[rd_q];
+
   assign ready_o            = queue_used_q != (Qw + 1)'(Queue);
   assign valid_o            = used_q != '0;
   assign hbm_req_o.ar_valid = arvalid_q;
@@ -116,7 +131,7 @@ module hbm0923_att_port
     if (launch || pop_i) assert (free_q <= (Aw + 1)'(Depth) - used_q);
   end
 `endif
-  // The unit looks at the responses of all ports.
+  // Bit 0 of a response tells exclusive from plain.
   logic unused_fields;
-  assign unused_fields = ^{hbm_rsp_i.r.resp, hbm_rsp_i.r.last};
+  assign unused_fields = ^{hbm_rsp_i.r.resp[0], hbm_rsp_i.r.last};
 endmodule

@@ -3,6 +3,7 @@
 // instruction is the oldest, and nothing more after a bus error.
 module hbm0923_att_writer
   import hbm0923_att_pkg::*;
+  import hbm0923_unit_pkg::*;
   import fleet_axi_pkg::*;
 #(
   parameter int unsigned Depth = 16,     // pixels, a power of two
@@ -14,6 +15,9 @@ module hbm0923_att_writer
   input  logic               oldest_i,
   input  logic               suppress_i,
 
+  input  logic               start_i,
+  input  bound_t             first_i,   // the lowest beat, at the start
+
   input  logic               valid_i,
   input  logic [32:0]        addr_i,
   input  logic [DdrBits-1:0] data_i,
@@ -21,6 +25,7 @@ module hbm0923_att_writer
   output logic               pop_o,     // an entry has left
   output logic               idle_o,    // everything written and answered
   output logic               error_o,   // a response was an error
+  output bound_t             settled_o, // below this beat all is written
 
   output ddr_wr_req_t        ddr_req_o,
   input  ddr_wr_rsp_t        ddr_rsp_i
@@ -35,6 +40,11 @@ module hbm0923_att_writer
   logic          live_q;                // an address is offered, and stays so
   logic [15:0]   waiting_q;             // bursts without a response
   logic          drop, w_valid, aw_take, w_take, b_valid;
+
+  hbm0923_settled u_settled (
+    .clk_i, .rst_ni, .start_i, .first_i, .valid_i, .beat_i ({1'b0, addr_i[32:6]}), .answered_i (b_valid),
+    .settled_o
+  );
 
   assign used      = (aw_left_q > w_left_q) ? aw_left_q : w_left_q;
   // What has not been offered when writing is suppressed is thrown away, once the data of all before it has left.

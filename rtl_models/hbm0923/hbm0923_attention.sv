@@ -1,5 +1,8 @@
 // The attention unit: trp_mvm and f2w_mvm (FP16 by FP16, one operand from the KV cache in HBM) and dat2hbm, which
 // appends to that cache.
+//
+// Two slots take instructions in turn. While the one in one of them runs, the one in the other is checked, and its keys or
+// values are asked for, behind those of the first; all else works on one instruction, whose plan is kept from its launch.
 module hbm0923_attention
   import hbm0923_pkg::*;
   import hbm0923_unit_pkg::*;
@@ -22,23 +25,26 @@ module hbm0923_attention
   input  logic                       clk_i,
   input  logic                       rst_ni,
 
-  input  logic                       start_i,
+  // One bit or element a slot. At most one starts in a cycle, and none while the other one is being checked.
+  input  logic [1:0]                 start_i,
   input  logic [31:0]                mode_i,
   input  trp_mvm_operands_t          operands_i,
-  output logic                       busy_o,
-  input  logic                       oldest_i,
-  output logic                       checked_o,
-  output hulls_t                     hulls_o,
-  input  logic                       data_go_i,
-  input  logic                       coef_go_i,
-  input  logic                       hbm_go_i,
+  output logic [1:0]                 busy_o,
+  input  logic [1:0]                 oldest_i,
+  output logic [1:0]                 checked_o,
+  output hulls_t [1:0]               hulls_o,
+  input  logic [1:0]                 data_go_i,
+  input  bound_t [1:0]               bound_i,
+  output bound_t [1:0]               settled_o,
+  input  logic [1:0]                 coef_go_i,
+  input  logic [1:0]                 hbm_go_i,
 
-  output logic                       commit_valid_o,
-  output logic [15:0]                commit_opcode_o,
-  output logic [15:0]                commit_error_o,
-  output logic                       commit_result_valid_o,
-  output logic [31:0]                commit_result_o,
-  output logic [5:0][31:0]           commit_cycles_o,
+  output logic [1:0]                 commit_valid_o,
+  output logic [1:0][15:0]           commit_opcode_o,
+  output logic [1:0][15:0]           commit_error_o,
+  output logic [1:0]                 commit_result_valid_o,
+  output logic [1:0][31:0]           commit_result_o,
+  output logic [1:0][5:0][31:0]      commit_cycles_o,
 
   output ddr_rd_req_t                ddr_rd_req_o,
   input  ddr_rd_rsp_t                ddr_rd_rsp_i,
@@ -54,30 +60,67 @@ module hbm0923_attention
   localparam int unsigned Credits = (AttQueries == 1) ? 16 : 32;
 
   // ---- the instruction
-  logic              check, check_done, run, suppress, busy, flush;
-  logic [15:0]       check_error, opcode;
+  logic              slot_q, exec_q, feed_q;  // that started last; that runs; whose keys or values are asked for
+  logic [1:0]        check, launch, run_slot, suppress_slot, flush, waits, idle_slot, settles, fed_q, feed;
+  logic              check_done, run, suppress, busy, oldest, data_go, feeding;
+  logic [15:0]       check_error;
+  logic [15:0]       opcode_q [2];
   logic [31:0]       mode_q;
   trp_mvm_operands_t operands_q;
-  att_plan_t         plan;
+  att_plan_t         checked_plan, plan_q, plan, feed_plan_q;  // of the instruction that started last, runs, is asked for
+  hulls_t            hulls;
+  hulls_t [1:0]      hulls_q;
+
+  function automatic logic [15:0] opcode(input logic [31:0] mode);
+    case (mode)
+      StartTrpMvm:  return OpTrpMvm;
+      StartF2wMvm:  return OpF2wMvm;
+      StartDat2hbm: return OpDat2hbm;
+      default:      return 16'd0;
+    endcase
+  endfunction
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      slot_q     <= 1'b0;
       mode_q     <= '0;
       operands_q <= '0;
-    end else if (start_i) begin
+    end else if (start_i != '0) begin
+      slot_q     <= start_i[1];
       mode_q     <= mode_i;
       operands_q <= operands_i;
     end
   end
-
-  always_comb begin
-    case (mode_q)
-      StartTrpMvm:  opcode = OpTrpMvm;
-      StartF2wMvm:  opcode = OpF2wMvm;
-      StartDat2hbm: opcode = OpDat2hbm;
-      default:      opcode = 16'd0;
-    endcase
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      exec_q      <= 1'b0;
+      plan_q      <= '0;
+      hulls_q     <= '0;
+      fed_q       <= '0;
+      feed_q      <= 1'b0;
+      feed_plan_q <= '0;
+    end else begin
+      if (launch != '0) begin
+        exec_q <= launch[1];
+        plan_q <= checked_plan;
+      end
+      if (check_done) hulls_q[slot_q] <= hulls;
+      fed_q <= (fed_q | feed) & busy_o & ~commit_valid_o;
+      if (feed != '0) begin
+        feed_q      <= feed[1];
+        feed_plan_q <= checked_plan;
+      end
+    end
   end
+  assign plan     = plan_q;
+  assign run      = run_slot != '0;
+  assign busy     = busy_o != '0;
+  assign suppress = suppress_slot[exec_q];
+  assign oldest   = oldest_i[exec_q];
+  assign data_go  = data_go_i[exec_q];
+  assign hulls_o  = hulls_q;
+  // An instruction's bursts follow those of the one before it.
+  assign feed     = waits & ~fed_q & {2{!feeding}};
 
   hbm0923_att_check #(
     .Ports(HbmPorts),
@@ -91,13 +134,13 @@ module hbm0923_attention
   ) u_check (
     .clk_i,
     .rst_ni,
-    .start_i   (check),
+    .start_i   (check != '0),
     .mode_i    (mode_q),
     .operands_i(operands_q),
     .done_o    (check_done),
     .error_o   (check_error),
-    .plan_o    (plan),
-    .hulls_o
+    .plan_o    (checked_plan),
+    .hulls_o   (hulls)
   );
 
   // ---- what is read: pixels of the input, beats of every HBM port
@@ -122,7 +165,8 @@ module hbm0923_attention
     .enable_i    (busy),
     .start_i     (run),
     .plan_i      (plan),
-    .go_i        (data_go_i),
+    .go_i        (data_go),
+    .bound_i     (bound_i[exec_q]),
     .ddr_req_o   (ddr_rd_req_o),
     .ddr_rsp_i   (ddr_rd_rsp_i),
     .have_o      (have),
@@ -144,9 +188,10 @@ module hbm0923_attention
   hbm0923_att_bursts u_bursts (
     .clk_i,
     .rst_ni,
-    .start_i(run),
-    .plan_i (plan),
-    .go_i   (hbm_go_i),
+    .start_i(feed != '0),
+    .plan_i (feed != '0 ? checked_plan : feed_plan_q),
+    .go_i   (hbm_go_i[feed_q]),
+    .left_o (feeding),
     .valid_o(burst_valid),
     .burst_o(burst),
     .ready_i(burst_push)
@@ -156,7 +201,7 @@ module hbm0923_attention
   logic                store_valid, store_left, store_no_pixel, store_no_room;
   att_store_t          store;
   logic [HbmPorts-1:0] store_busy, store_idle, store_error;
-  logic [HbmPorts-1:0] read_valid, read_error, write_valid, unused_response;
+  logic [HbmPorts-1:0] read_valid, read_error, write_valid;
 
   hbm0923_att_store #(.Ports(HbmPorts)) u_store (
     .clk_i,
@@ -164,7 +209,7 @@ module hbm0923_attention
     .enable_i  (busy),
     .start_i   (run),
     .plan_i    (plan),
-    .oldest_i,
+    .oldest_i  (oldest),
     .suppress_i(suppress),
     .have_i    (have[0]),
     .take_o    (take),
@@ -189,6 +234,7 @@ module hbm0923_attention
       .valid_o  (port_valid[p]),
       .pop_i    (step),
       .read_i   (beats_read),
+      .error_o  (read_error[p]),
       .data_o   (port_data[p])
     );
 
@@ -209,9 +255,7 @@ module hbm0923_attention
     );
 
     assign read_valid[p]      = hbm_rd_rsp_i[p].r_valid;
-    assign read_error[p]      = hbm_rd_rsp_i[p].r.resp[1];
     assign write_valid[p]     = hbm_wr_rsp_i[p].b_valid;
-    assign unused_response[p] = ^{hbm_rd_rsp_i[p].r.resp[0], hbm_rd_rsp_i[p].r.last};
   end
 
   // ---- the array, and what comes out of it
@@ -278,14 +322,17 @@ module hbm0923_attention
     .clk_i,
     .rst_ni,
     .enable_i  (busy),
-    .oldest_i,
+    .oldest_i  (oldest),
     .suppress_i(suppress),
+    .start_i   (run),
+    .first_i   ({1'b0, plan.out_addr[32:6]}),
     .valid_i   (out_valid),
     .addr_i    (out_addr),
     .data_i    (out_data),
     .pop_o     (written),
     .idle_o    (writer_idle),
     .error_o   (writer_error),
+    .settled_o (settled),
     .ddr_req_o (ddr_wr_req_o),
     .ddr_rsp_i (ddr_wr_rsp_i)
   );
@@ -296,51 +343,59 @@ module hbm0923_attention
   assign draining = !writer_idle || store_idle != '1;
   assign waiting  = no_pixel || no_weight || no_room || store_no_pixel || store_no_room;
   // An earlier instruction is what it waits for: to read, or to write.
-  assign held     = (waiting && (!data_go_i || (!plan.store && !hbm_go_i))) || (!oldest_i && (store_left || no_room));
+  assign held     = (waiting && (!data_go || (!plan.store && !hbm_go_i[exec_q]))) || (!oldest && (store_left || no_room));
 
   always_comb begin
     bus_error = 1'b0;
-    if (busy) bus_error = writer_error || ddr_error || store_error != '0 || (read_valid & read_error) != '0;
+    if (busy) bus_error = writer_error || ddr_error || store_error != '0 || read_error != '0;
   end
 
-  logic unused_legal, unused_idle, unused_launch;
-  hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
-    .clk_i,
-    .rst_ni,
-    .start_i,
-    .busy_o           (busy),
-    .oldest_i,
-    .check_o          (check),
-    .check_done_i     (check_done),
-    .check_error_i    (check_error),
-    .checked_o,
-    .may_run_i        (1'b1),
-    .legal_o          (unused_legal),
-    .idle_o           (unused_idle),
-    .launch_o         (unused_launch),
-    .run_o            (run),
-    .running_i        (running),
-    .need_flush_i     (1'b0),
-    .flush_o          (flush),
-    .flushing_i       (1'b0),
-    .draining_i       (draining),
-    .bus_error_i      (bus_error),
-    .suppress_o       (suppress),
-    .wait_dependency_i(held),
-    .wait_activation_i(no_pixel || store_no_pixel),
-    .wait_weight_i    (no_weight),
-    .wait_write_i     (no_room || store_no_room),
-    .opcode_i         (opcode),
-    .result_valid_i   (1'b0),
-    .result_i         (32'd0),
-    .commit_valid_o,
-    .commit_opcode_o,
-    .commit_error_o,
-    .commit_result_valid_o,
-    .commit_result_o,
-    .commit_cycles_o
-  );
-  assign busy_o = busy;
+  bound_t settled;
+  for (genvar s = 0; s < 2; s++) begin : gen_slot
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) opcode_q[s] <= '0;
+      else if (start_i[s]) opcode_q[s] <= opcode(mode_i);
+    end
+    assign settled_o[s] = (settles[s] && !plan.store) ? settled : '0;
+
+    hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
+      .clk_i,
+      .rst_ni,
+      .start_i              (start_i[s]),
+      .busy_o               (busy_o[s]),
+      .oldest_i             (oldest_i[s]),
+      .check_o              (check[s]),
+      .check_done_i         (check_done && slot_q == 1'(s)),
+      .check_error_i        (check_error),
+      .checked_o            (checked_o[s]),
+      .may_run_i            (idle_slot[1-s]),
+      .legal_o              (waits[s]),
+      .idle_o               (idle_slot[s]),
+      .launch_o             (launch[s]),
+      .settles_o            (settles[s]),
+      .run_o                (run_slot[s]),
+      .running_i            (running),
+      .need_flush_i         (1'b0),
+      .flush_o              (flush[s]),
+      .flushing_i           (1'b0),
+      .draining_i           (draining),
+      .bus_error_i          (bus_error && exec_q == 1'(s)),
+      .suppress_o           (suppress_slot[s]),
+      .wait_dependency_i    (held),
+      .wait_activation_i    (no_pixel || store_no_pixel),
+      .wait_weight_i        (no_weight),
+      .wait_write_i         (no_room || store_no_room),
+      .opcode_i             (opcode_q[s]),
+      .result_valid_i       (1'b0),
+      .result_i             (32'd0),
+      .commit_valid_o       (commit_valid_o[s]),
+      .commit_opcode_o      (commit_opcode_o[s]),
+      .commit_error_o       (commit_error_o[s]),
+      .commit_result_valid_o(commit_result_valid_o[s]),
+      .commit_result_o      (commit_result_o[s]),
+      .commit_cycles_o      (commit_cycles_o[s])
+    );
+  end
 
   if (Tout != HbmPorts || AttInterval == 0) begin : gen_check
     $error("an output channel a port, and steps of at least one cycle");
@@ -356,9 +411,12 @@ module hbm0923_attention
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (step) assert (port_valid == '1);
     if (read_valid != '0 || write_valid != '0 || ddr_mine) assert (busy);
+    assert ($onehot0(start_i) && $onehot0(check) && $onehot0(launch) && $onehot0(feed));
+    // The check's plan is the waiting instruction's until that has been launched and its keys or values are asked for.
+    if (check != '0) assert ((waits & ~fed_q) == '0);
   end
 `endif
   // Coefficients are not read; a response's lower bit and end say nothing that is not known.
   logic unused_inputs;
-  assign unused_inputs = ^{coef_go_i, flush, ddr_rd_rsp_i.r.resp[0], ddr_rd_rsp_i.r.last, unused_response};
+  assign unused_inputs = ^{coef_go_i, flush, ddr_rd_rsp_i.r.resp[0], ddr_rd_rsp_i.r.last};
 endmodule

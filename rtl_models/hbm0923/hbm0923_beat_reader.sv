@@ -3,6 +3,7 @@
 // that responses are always taken.
 module hbm0923_beat_reader
   import hbm0923_feature_pkg::*;
+  import hbm0923_unit_pkg::*;
 #(
   parameter int unsigned Depth    = 128,  // beats of the buffer, at least MaxBurst
   parameter int unsigned MaxBurst = 32    // a power of two of at most 64
@@ -14,6 +15,7 @@ module hbm0923_beat_reader
   input  logic   none_i,     // nothing to read
   input  walk_t  walk_i,     // at the start
   input  logic   go_i,       // may ask
+  input  bound_t bound_i,    // without go_i: for what lies below
   output logic   left_o,     // beats are still to be asked for
   output logic   blocked_o,  // would ask, but may not
 
@@ -34,16 +36,19 @@ module hbm0923_beat_reader
   logic [15:0]   grown;                   // beats of the next run, where they grow
 
   assign contiguous = walk_q.stride0 == 32'd64;
+  logic [7:0] may;
+  assign may = readable(go_i, bound_i, {1'b0, addr_q[32:6]});
   always_comb begin
     burst = 8'(MaxBurst) - 8'(addr_q[6+:Bw]);
     if (!contiguous) burst = 8'd1;
     if (left0_q < 16'(burst)) burst = left0_q[7:0];
+    if (may != '0 && may < burst) burst = may;
   end
 
   logic ask;
   assign ask       = left2_q != '0 && 32'(free_q) >= 32'(burst);
-  assign valid_o   = ask && go_i;
-  assign blocked_o = ask && !go_i;
+  assign valid_o   = ask && may != '0;
+  assign blocked_o = ask && may == '0;
   assign left_o    = left2_q != '0;
   assign read_o    = '{addr: addr_q, len: burst - 8'd1};
   assign take      = valid_o && ready_i;

@@ -4,6 +4,7 @@
 // Producers count the room: Depth beats, one more with every pop_o.
 module hbm0923_beat_writer
   import hbm0923_feature_pkg::*;
+  import hbm0923_unit_pkg::*;
   import fleet_axi_pkg::*;
 #(
   parameter logic [3:0]  Id    = 4'd0,
@@ -22,6 +23,7 @@ module hbm0923_beat_writer
   output logic         pop_o,
   output logic         idle_o,      // everything written and answered
   output logic         error_o,     // an answer was an error
+  output bound_t       settled_o,   // from the first beat on all below is written
 
   output ddr_wr_req_t  ddr_req_o,
   input  ddr_wr_rsp_t  ddr_rsp_i
@@ -66,6 +68,11 @@ module hbm0923_beat_writer
       end
     end
   end
+
+  hbm0923_settled u_settled (
+    .clk_i, .rst_ni, .start_i, .first_i ({1'b0, walk_i.addr[32:6]}), .valid_i, .beat_i ({1'b0, walk_q.addr[32], addr_q[31:6]}),
+    .answered_i (ddr_rsp_i.b_valid), .settled_o
+  );
 
   // ---- the queue
   logic [31:0]   addr_mem [Depth];

@@ -15,10 +15,12 @@ module hbm0923_dat_buffer
   input  logic                 rst_ni,
 
   input  logic                 start_i,
+  input  logic                 upper_i,     // with start_i: into the upper half
   input  mvm_plan_t            plan_i,
 
   input  logic                 valid_i,     // a pixel, in order
   input  logic [DdrBits-1:0]   data_i,
+  output logic [15:0]          tokens_o,    // of which all chunks have come
   input  logic [15:0]          token_i,
   input  logic [15:0]          beat_i,
   output logic                 here_o,      // the channels of this beat of this token have arrived
@@ -53,8 +55,8 @@ module hbm0923_dat_buffer
       surface_q    <= '0;
       token_q      <= '0;
       first_q      <= '0;
-      addr_q       <= '0;
-      first_addr_q <= '0;
+      addr_q       <= {upper_i, {(Aw - 1) {1'b0}}};
+      first_addr_q <= {upper_i, {(Aw - 1) {1'b0}}};
     end else if (valid_i) begin
       token_q <= token_q + 16'd1;
       addr_q  <= addr_q + Aw'(plan_i.row);
@@ -70,6 +72,8 @@ module hbm0923_dat_buffer
       end
     end
   end
+
+  assign tokens_o = first_q;
 
   // Of the pixels of a beat the last one counts; the last beat may have fewer.
   logic [15:0] need;

@@ -134,14 +134,14 @@ module hbm0923_ddr_hub
   end
 
   // ---- reads of the on-chip memory: a beat a cycle, the response held until its turn on the channel
-  logic          walk_q, chip_valid_q, chip_last_q, chip_read, chip_ready, chip_taken, ddr_was_q;
+  logic          walk_q, chip_valid_q, chip_last_q, chip_read, chip_taken, ddr_was_q;
   logic [3:0]    walk_id_q, chip_id_q;
   logic [Aw-1:0] walk_beat_q;
   logic [7:0]    walk_left_q;
   logic [511:0]  chip_data;
 
   assign chip_read  = walk_q && (!chip_valid_q || chip_taken);
-  assign chip_open  = !walk_q || (chip_read && chip_ready && walk_left_q == 8'd0);
+  assign chip_open  = !walk_q || (chip_read && walk_left_q == 8'd0);
   assign chip_taken = chip_valid_q && (!ddr_rsp_i.r_valid || ddr_was_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -155,7 +155,7 @@ module hbm0923_ddr_hub
       chip_id_q    <= '0;
       ddr_was_q    <= 1'b0;
     end else begin
-      if (chip_read && chip_ready) begin
+      if (chip_read) begin
         chip_valid_q <= 1'b1;
         chip_last_q  <= walk_left_q == 8'd0;
         chip_id_q    <= walk_id_q;
@@ -274,7 +274,6 @@ module hbm0923_ddr_hub
     .write_data_i(head_data),
     .write_strb_i(head_strb),
     .read_i      (chip_read),
-    .read_ready_o(chip_ready),
     .read_beat_i (walk_beat_q),
     .read_data_o (chip_data)
   );

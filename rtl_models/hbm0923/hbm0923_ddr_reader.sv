@@ -5,6 +5,7 @@
 // Depth beats has room, so that responses are always taken.
 module hbm0923_ddr_reader
   import hbm0923_mvm_pkg::*;
+  import hbm0923_unit_pkg::*;
 #(
   parameter int unsigned Depth    = 64,  // beats, at least MaxBurst
   parameter int unsigned MaxBurst = 16   // beats, a power of two of at most 64
@@ -13,6 +14,9 @@ module hbm0923_ddr_reader
   input  logic        rst_ni,
 
   input  logic        start_i,
+  input  logic        go_i,      // may ask
+  input  bound_t      bound_i,   // without go_i: for what lies below
+  input  logic        chip_i,    // the addresses are of the on-chip memory
   input  logic [31:0] addr_i,
   input  logic [31:0] stride_i,
   input  logic [31:0] beats_i,
@@ -34,14 +38,16 @@ module hbm0923_ddr_reader
   logic [19:0]   runs_q;
   logic [5:0]    repeat_q;
   logic [Cw-1:0] free_q;
-  logic [7:0]    burst;
+  logic [7:0]    burst, may;
   logic          take, run_done;
 
+  assign may = readable(go_i, bound_i, {1'b0, chip_i, addr_q[31:6]});
   always_comb begin
     burst = 8'(MaxBurst) - 8'(addr_q[6+:Bw]);
     if (left_q < 32'(burst)) burst = left_q[7:0];
+    if (may != '0 && may < burst) burst = may;
   end
-  assign valid_o  = runs_q != 20'd0 && 32'(free_q) >= 32'(burst);
+  assign valid_o  = runs_q != 20'd0 && 32'(free_q) >= 32'(burst) && may != '0;
   assign ar_o     = '{addr: addr_q, len: burst - 8'd1};
   assign take     = valid_o && ready_i;
   assign run_done = left_q == 32'(burst);

@@ -6,6 +6,7 @@
 // controller), except argmax, which asks. After a bus error nothing more is written.
 module hbm0923_ddr_writer
   import hbm0923_mvm_pkg::*;
+  import hbm0923_unit_pkg::*;
   import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tout  = 32,
@@ -30,6 +31,7 @@ module hbm0923_ddr_writer
   output logic               pop_o,       // an entry has left
   output logic               idle_o,      // everything written and answered
   output logic               error_o,     // a response was an error
+  output bound_t             settled_o,   // from the first beat on all below is written
 
   output ddr_wr_req_t        ddr_req_o,
   input  ddr_wr_rsp_t        ddr_rsp_i
@@ -51,6 +53,22 @@ module hbm0923_ddr_writer
     // The last block also clears what is left of the pixel.
     pixel.strb = (out_i.last_block ? {64{1'b1}} : 64'((65'd1 << (2 * Tout)) - 65'd1)) << {lane, 1'b0};
   end
+
+  // ---- what is settled: pixels. Their parts come side by side only where there is one token.
+  localparam int unsigned Pw = (Sub > 1) ? $clog2(Sub) : 1;
+  logic [Pw-1:0] part_q;      // of a pixel's writes: answered
+  logic          whole;       // the last part of a pixel is answered
+  assign whole = ddr_rsp_i.b_valid && 32'(part_q) == Sub - 1;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) part_q <= '0;
+    else if (start_i || whole) part_q <= '0;
+    else if (ddr_rsp_i.b_valid) part_q <= part_q + 1'b1;
+  end
+  hbm0923_settled u_settled (
+    .clk_i, .rst_ni, .start_i, .first_i ({1'b0, plan_i.out_chip, plan_i.out_addr[31:6]}),
+    .valid_i (valid_i && last_sub && (Sub == 1 || plan_i.tokens == 16'd1)), .beat_i ({1'b0, pixel.addr[32:6]}),
+    .answered_i (whole), .settled_o
+  );
 
   // ---- the queue: addresses and data leave on their own, each at one a cycle, the data of an entry never before its
   // address is offered.

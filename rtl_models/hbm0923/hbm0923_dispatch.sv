@@ -1,9 +1,9 @@
 // Takes instructions from the registers or from a binary, hands them to their units, and sees to their order.
 //
-// Several are under way, each in a slot of its own (a unit's, the MVM unit has two): up to two that were written to the
+// Several are under way, each in a slot of its own (a unit's; MVM and attention have two): up to two that were written to the
 // registers, up to InFlight tasks of a binary. A younger one may read what no older one writes: all tell the hulls of what
-// they read and write, and a class of reads is let go when these do not meet. Only the oldest writes and commits, so that
-// memory changes and commits happen in program order.
+// they read and write, and a class of reads is let go when these do not meet; of activations also what an older one has
+// already settled (hbm0923_follow). Only the oldest writes and commits, so that memory changes and commits happen in program order.
 // From a binary, the next task is handed over when the one before was found legal: after a refused one nothing runs.
 module hbm0923_dispatch
   import hbm0923_pkg::*;
@@ -42,6 +42,8 @@ module hbm0923_dispatch
   output logic [Slots-1:0]         data_go_o,
   output logic [Slots-1:0]         coef_go_o,
   output logic [Slots-1:0]         hbm_go_o,
+  input  bound_t [Slots-1:0]       settled_i,
+  output bound_t [Slots-1:0][1:0]  bounds_o,
   input  logic [Slots-1:0]         commit_valid_i,
   input  logic [Slots-1:0][15:0]   commit_error_i,
   input  commit_t [Slots-1:0]      commit_i,
@@ -80,7 +82,7 @@ module hbm0923_dispatch
 
   // Only tasks of a binary go to the other slot of a unit that is busy.
   function automatic logic unit_busy(input logic [2:0] unit, input logic [Slots-1:0] busy);
-    return busy[unit] || (unit == 3'(IxMvm) && busy[IxMvmNext]);
+    return busy[unit] || busy[other_slot(unit)];
   endfunction
 
   // ---- a register's start
@@ -108,7 +110,7 @@ module hbm0923_dispatch
   // ---- a task's
   logic       before_legal;
   logic [2:0] task_slot;
-  assign task_slot    = (task_i.unit == 3'(IxMvm) && busy_i[IxMvm]) ? 3'(IxMvmNext) : task_i.unit;
+  assign task_slot    = busy_i[task_i.unit] ? other_slot(task_i.unit) : task_i.unit;
   assign before_legal = count_q == '0
                         || (32'(count_q) < InFlight && checked_i[youngest] && commit_error_i[youngest] == ErrNone && !pop_error);
   assign task_ready_o = run_q && !stop_q && before_legal && !busy_i[task_slot];
@@ -199,6 +201,10 @@ module hbm0923_dispatch
       hbm_d[old]  = 1'b0;
     end
   end
+
+  hbm0923_follow #(.InFlight(InFlight)) u_follow (
+    .clk_i, .rst_ni, .order_i (order_q), .waits_i (waits), .hulls_i, .settled_i, .bounds_o
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

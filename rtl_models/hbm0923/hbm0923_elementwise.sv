@@ -24,6 +24,8 @@ module hbm0923_elementwise
   output logic                  checked_o,
   output hulls_t                hulls_o,
   input  logic                  data_go_i,
+  input  bound_t [1:0]          bounds_i,
+  output bound_t                settled_o,
 
   output logic                  commit_valid_o,
   output logic [15:0]           commit_opcode_o,
@@ -60,12 +62,14 @@ module hbm0923_elementwise
   logic [4:0]  last_lanes;
   feature_t    a, b, out;
 
-  logic unused_legal, unused_idle, unused_launch;
+  bound_t settled;
+  logic   settles, unused_legal, unused_idle, unused_launch;
+  assign settled_o = settles ? settled : '0;
   hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
     .clk_i, .rst_ni, .start_i, .busy_o, .oldest_i,
     .check_o (check), .check_done_i (check_done), .check_error_i (check_error), .checked_o,
     .may_run_i (1'b1), .legal_o (unused_legal), .idle_o (unused_idle), .launch_o (unused_launch),
-    .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
+    .settles_o (settles), .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
     .draining_i (!writer_idle), .bus_error_i (bus_error), .suppress_o (suppress),
     .wait_dependency_i (wait_dependency), .wait_activation_i (wait_activation), .wait_weight_i (1'b0),
     .wait_write_i (wait_write),
@@ -102,11 +106,11 @@ module hbm0923_elementwise
   read_t      a_read, b_read;
   logic       take;
   hbm0923_beat_reader #(.Depth(Depth), .MaxBurst(MaxBurst)) u_a_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (a_walk_q), .go_i (data_go_i), .left_o (left[0]),
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (a_walk_q), .go_i (data_go_i), .bound_i (bounds_i[0]), .left_o (left[0]),
     .blocked_o (blocked[0]), .valid_o (ask[0]), .read_o (a_read), .ready_i (given[0]), .pop_i (take)
   );
   hbm0923_beat_reader #(.Depth(Depth), .MaxBurst(MaxBurst)) u_b_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (b_walk_q), .go_i (data_go_i), .left_o (left[1]),
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (b_walk_q), .go_i (data_go_i), .bound_i (bounds_i[1]), .left_o (left[1]),
     .blocked_o (blocked[1]), .valid_o (ask[1]), .read_o (b_read), .ready_i (given[1]), .pop_i (take)
   );
   hbm0923_beat_arbiter #(.Id(IdElt)) u_arbiter (
@@ -210,7 +214,7 @@ module hbm0923_elementwise
 
   hbm0923_beat_writer #(.Id(IdElt), .Depth(WriteDepth)) u_writer (
     .clk_i, .rst_ni, .start_i (run), .walk_i (out_walk_q), .go_i (oldest_i), .suppress_i (suppress),
-    .valid_i (step && valid_q[2]), .data_i (y_q), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
+    .valid_i (step && valid_q[2]), .data_i (y_q), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error), .settled_o (settled),
     .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
   );
 

@@ -1,12 +1,21 @@
-// The units by number, as the dispatcher and the hubs count them. The MVM unit has two slots: while the instruction in one of
-// them runs, the one in the other is checked and its weights are fetched.
+// The units by number, as the dispatcher and the hubs count them. MVM and attention have two slots: while the instruction in one
+// of them runs, the one in the other is checked and its weights, keys or values are fetched.
 package hbm0923_fabric_pkg;
   import hbm0923_unit_pkg::*;
 
   localparam int unsigned Units = 5;
   localparam int unsigned IxMvm = 0, IxSfu = 1, IxAtt = 2, IxElt = 3, IxAux = 4;
-  localparam int unsigned Slots = 6;      // the units' first ones have the units' numbers
-  localparam int unsigned IxMvmNext = 5;
+  localparam int unsigned Slots = 7;      // the units' first ones have the units' numbers
+  localparam int unsigned IxMvmNext = 5, IxAttNext = 6;
+
+  // The other slot of a unit, or its only one.
+  function automatic logic [2:0] other_slot(input logic [2:0] unit);
+    case (unit)
+      3'(IxMvm): return 3'(IxMvmNext);
+      3'(IxAtt): return 3'(IxAttNext);
+      default:   return unit;
+    endcase
+  endfunction
 
   // Blocks of registers with a start and a status: two units share the one at 194.
   localparam int unsigned Groups = 4;

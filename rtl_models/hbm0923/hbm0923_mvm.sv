@@ -34,6 +34,8 @@ module hbm0923_mvm
   output logic [1:0]       checked_o,
   output hulls_t [1:0]     hulls_o,
   input  logic [1:0]       data_go_i,
+  input  bound_t [1:0][1:0] bounds_i,
+  output bound_t [1:0]     settled_o,
   input  logic [1:0]       coef_go_i,
   input  logic [1:0]       hbm_go_i,
 
@@ -69,7 +71,7 @@ module hbm0923_mvm
   // ---- control
   logic          slot_q, exec_q, feed_q;        // that started last; that runs; whose weights are asked for
   logic [1:0]    check, launch, run_slot, flush_slot, suppress_slot, bus_error_q, fed_q, feed;
-  logic          check_done, run, flush, flushing, suppress, running, write_idle, write_error, ddr_error;
+  logic          check_done, run, flush, flushing, suppress, running, write_idle, write_error;
   logic [1:0]    wt_busy, wt_error;
   logic          wait_dat, wait_wt, wait_epilogue, no_room, operands_held, wait_dependency;
   logic          oldest, data_go, coef_go, hbm_go;
@@ -127,7 +129,8 @@ module hbm0923_mvm
   assign wait_dependency = (wait_dat && !data_go) || (wait_wt && !hbm_go_i[exec_q])
                            || (wait_epilogue && (no_room ? !oldest : operands_held));
 
-  logic [1:0] waits, idle_slot;   // found legal, and before its commit; runs not
+  logic [1:0] waits, idle_slot, settles;   // found legal, and before its commit; runs not; what is written is its
+  bound_t     settled;
   for (genvar s = 0; s < 2; s++) begin : gen_slot
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) opcode_q[s] <= '0;
@@ -149,6 +152,7 @@ module hbm0923_mvm
       .idle_o               (idle_slot[s]),
       .launch_o             (launch[s]),
       .run_o                (run_slot[s]),
+      .settles_o            (settles[s]),
       .running_i            (running),
       .need_flush_i         (plan.argmax),
       .flush_o              (flush_slot[s]),
@@ -171,9 +175,11 @@ module hbm0923_mvm
       .commit_cycles_o      (commit_cycles_o[s])
     );
 
+    assign settled_o[s] = settles[s] ? settled : '0;
+
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) bus_error_q[s] <= 1'b0;
-      else bus_error_q[s] <= wt_error[s] || ((ddr_error || write_error) && exec_q == 1'(s));
+      else bus_error_q[s] <= wt_error[s] || (exec_q == 1'(s) ? read_error[0] || write_error : read_error[1]);
     end
   end
 
@@ -216,7 +222,7 @@ module hbm0923_mvm
 
   logic                wt_read, scale_read, place_read;
   logic [Tout*256-1:0] wt, scale, place;
-  logic [Dw+1:0]       data_end, data_free;
+  logic [Dw:0]         data_end, data_free;
   logic [Sw:0]         scale_free;
   logic [Dw-1:0]       wt_addr1_q;
   logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q, scale_read_addr;
@@ -260,50 +266,42 @@ module hbm0923_mvm
     .place_o     (place)
   );
 
-  // ---- reads from DDR
-  logic       dat_valid, bn_valid, res_valid;
-  logic [1:0] bn_pop, res_pop;
-
-  hbm0923_mvm_reads #(
-    .Tout(Tout),
-    .BnDepth(BnDepth),
-    .ResDepth(ResDepth)
-  ) u_reads (
-    .clk_i,
-    .rst_ni,
-    .start_i    (run),
-    .plan_i     (plan),
-    .data_go_i  (data_go),
-    .coef_go_i  (coef_go),
-    .bn_pop_i   (bn_pop),
-    .res_pop_i  (res_pop),
-    .dat_valid_o(dat_valid),
-    .bn_valid_o (bn_valid),
-    .res_valid_o(res_valid),
-    .ddr_req_o  (ddr_rd_req_o),
-    .ddr_rsp_i  (ddr_rd_rsp_i)
-  );
-
-  // ---- activations
+  // ---- activations, batch norm, residual
+  logic       bn_valid, res_valid;
+  logic [1:0] bn_pop, res_pop, read_error;    // the latter: of the instruction that runs, of the other one
   logic             dat_here;
   logic [15:0]      token, beat;
   logic             issue, issue_output, issue_active;
   logic [DatAw-1:0] dat_addr;
   logic [DatLanes*16-1:0] dat;
 
-  hbm0923_dat_buffer #(.Depth(DatWords), .Sparse(Sparse)) u_dat_buffer (
+  hbm0923_mvm_inputs #(
+    .Tout(Tout), .Depth(DatWords), .BnDepth(BnDepth), .ResDepth(ResDepth), .Sparse(Sparse)
+  ) u_inputs (
     .clk_i,
     .rst_ni,
-    .start_i   (run),
-    .plan_i    (plan),
-    .valid_i   (dat_valid),
-    .data_i    (ddr_rd_rsp_i.r.data),
-    .token_i   (token),
-    .beat_i    (beat),
-    .here_o    (dat_here),
-    .read_i    (issue),
-    .addr_i    (dat_addr),
-    .data_o    (dat)
+    .launch_i   (launch != '0),
+    .run_i      (run),
+    .running_i  (!idle_slot[exec_q]),
+    .plan_i     (plan),
+    .waits_i    (waits[!exec_q] && slot_q != exec_q),
+    .next_plan_i(checked_plan),
+    .data_go_i  ({data_go_i[!exec_q], data_go}),
+    .bounds_i   ({bounds_i[!exec_q], bounds_i[exec_q]}),
+    .coef_go_i  (coef_go),
+    .error_o    (read_error),
+    .token_i    (token),
+    .beat_i     (beat),
+    .here_o     (dat_here),
+    .read_i     (issue),
+    .addr_i     (dat_addr),
+    .data_o     (dat),
+    .bn_valid_o (bn_valid),
+    .res_valid_o(res_valid),
+    .bn_pop_i   (bn_pop),
+    .res_pop_i  (res_pop),
+    .ddr_req_o  (ddr_rd_req_o),
+    .ddr_rsp_i  (ddr_rd_rsp_i)
   );
 
   // ---- the walk over the beats
@@ -316,8 +314,7 @@ module hbm0923_mvm
   hbm0923_mvm_issue #(
     .DatAw(DatAw), .Dw(Dw), .Sw(Sw), .Pw(Pw), .Sparse(Sparse)
   ) u_issue (
-    .clk_i,
-    .rst_ni,
+    .clk_i, .rst_ni,
     .start_i         (run),
     .plan_i          (plan),
     .active_o        (issue_active),
@@ -422,8 +419,7 @@ module hbm0923_mvm
   hbm0923_mvm_epilogue #(
     .Tout(Tout), .BnDepth(BnDepth), .ResDepth(ResDepth)
   ) u_epilogue (
-    .clk_i,
-    .rst_ni,
+    .clk_i, .rst_ni,
     .start_i    (run),
     .plan_i     (plan),
     .bn_valid_i (bn_valid),
@@ -464,11 +460,11 @@ module hbm0923_mvm
     .argmax_o  (argmax_result),
     .idle_o    (write_idle),
     .error_o   (write_error),
+    .settled_o (settled),
     .ddr_req_o (ddr_wr_req_o),
     .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
-  assign ddr_error = (dat_valid || bn_valid || res_valid) && ddr_rd_rsp_i.r.resp[1];
   assign no_room   = !room;
   assign running   = issue_active || pending;
 

@@ -63,7 +63,7 @@ module hbm0923_mvm_check
       KeptHalf:    return 16'((n + 32'd127) >> 7);
       KeptQuarter: return 16'((n + 32'd255) >> 8);
       KeptEighth:  return 16'((n + 32'd511) >> 9);
-      default:     return 16'(((n + (Tin - 1)) / Tin) * WordBeats);
+      default:     return 16'((n + 32'd63) >> 6);
     endcase
   endfunction
   function automatic logic [15:0] places_of(input kept_e kind, input logic [15:0] codes);

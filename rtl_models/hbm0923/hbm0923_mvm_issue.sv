@@ -22,8 +22,8 @@ module hbm0923_mvm_issue
 
   // what has arrived
   input  logic             dat_here_i,        // activations of the beat at hand
-  input  logic [Dw+1:0]    data_end_i,
-  output logic [Dw+1:0]    data_free_o,
+  input  logic [Dw:0]      data_end_i,
+  output logic [Dw:0]      data_free_o,
   output logic [Sw:0]      scale_free_o,
   output logic [Pw:0]      place_free_o,
   input  logic             epilogue_ready_i,  // for the output at hand
@@ -49,14 +49,14 @@ module hbm0923_mvm_issue
   logic [19:0]      block_q;
   logic [15:0]      token_q, beat_q;
   logic [DatAw-1:0] dat_base_q;
-  logic [Dw+1:0]    data_base_q;
+  logic [Dw:0]      data_base_q;
   logic [Sw:0]      scale_base_q, scale_free_q;
   logic [15:0]      group_q;
   logic [3:0]       block_done_q;
 
   logic        last_beat, last_token, last_block, pair, block_done;
   logic        wt_here;
-  logic [Dw+1:0] data_pos, data_ahead;
+  logic [Dw:0] data_pos;
   logic [Sw:0] scale_pos;
 
   assign last_beat  = beat_q == plan_i.beats - 16'd1;
@@ -70,7 +70,7 @@ module hbm0923_mvm_issue
   logic [Pw:0] place_beat, place_pos;
   assign kept      = Sparse ? plan_i.kept : Dense;
   assign data_beat = kept == KeptEighth ? beat_q >> 1 : beat_q;
-  assign data_pos  = data_base_q + (Dw + 2)'(data_beat);
+  assign data_pos  = data_base_q + (Dw + 1)'(data_beat);
   // Of four beats of codes the first three have places before them.
   assign place_beat = (Pw + 1)'(kept == KeptHalf ? beat_q >> 1 : data_beat - (data_beat >> 2));
   if (Sparse) begin : gen_places
@@ -89,9 +89,7 @@ module hbm0923_mvm_issue
   end
   assign place_addr_o = place_pos[Pw-1:0];
 
-  // Signed: the position may be ahead of the stream, when a block's padding was skipped before it arrived.
-  assign data_ahead = data_end_i - data_pos;
-  assign wt_here    = !data_ahead[Dw+1] && data_ahead != '0;
+  assign wt_here = data_end_i != data_pos;
 
   always_comb begin
     pair = plan_i.group == 2'd0 && !(last_beat && !plan_i.last_mask[32]);
@@ -159,7 +157,7 @@ module hbm0923_mvm_issue
         end
         if (block_done) begin
           block_q      <= block_q + 20'd1;
-          data_base_q  <= data_base_q + (Dw + 2)'(plan_i.data_beats);
+          data_base_q  <= data_base_q + (Dw + 1)'(plan_i.data_beats);
           scale_base_q <= scale_base_q + (Sw + 1)'(plan_i.scale_beats);
           if (last_block) active_q <= 1'b0;
         end

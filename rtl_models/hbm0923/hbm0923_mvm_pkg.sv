@@ -29,7 +29,7 @@ package hbm0923_mvm_pkg;
     logic [15:0] tokens;
     kept_e       kept;
     logic [15:0] beats;           // beats of 64 inputs that hold channels below CHin; steps of a sparse product
-    logic [15:0] row;             // words of 64 inputs a token on chip: the same padded to words of Tin, or to whole steps
+    logic [15:0] row;             // words of 64 inputs a token on chip: the same, or whole steps of a sparse product
     logic [15:0] data_beats;      // beats of weights a channel in HBM
     logic [15:0] place_beats;     // beats of places a channel
     logic [8:0]  last_lanes;      // lanes of the last step that are below CHin; of a sparse product

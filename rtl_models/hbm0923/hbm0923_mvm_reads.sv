@@ -15,9 +15,16 @@ module hbm0923_mvm_reads
   input  logic        clk_i,
   input  logic        rst_ni,
 
-  input  logic        start_i,
+  input  logic        load_i,       // one cycle: activations, of an instruction that may be another one than the rest is of
+  input  logic        ahead_i,      // it is: they do not go first
+  input  mvm_plan_t   load_plan_i,
+  input  logic        load_go_i,    // they may be asked for
+  input  bound_t      load_bound_i, // without: those below this beat may
+
+  input  logic        start_i,      // one cycle: the rest
   input  mvm_plan_t   plan_i,
-  input  logic        data_go_i,    // activations and residual may be asked for
+  input  logic        data_go_i,    // the residual may be asked for
+  input  bound_t      bound_i,      // without: what lies below
   input  logic        coef_go_i,    // batch norm may
   input  logic [1:0]  bn_pop_i,     // beats that left the rings
   input  logic [1:0]  res_pop_i,
@@ -43,20 +50,20 @@ module hbm0923_mvm_reads
   logic [15:0] chunk_tokens, tokens_q, left_tokens;
   logic [31:0] chunk_addr_q, chunk_addr;
   // The surfaces of a single token may follow each other without a gap: one run, which needs few bursts.
-  assign linear       = plan_i.tokens == 16'd1 && plan_i.in_surface == 32'd64;
-  assign left_tokens  = start_i ? plan_i.tokens : tokens_q;   // with the chunk that starts
-  assign chunk_tokens = 16'd1 << chunk_of(left_tokens, plan_i.chunk);
-  assign chunk_addr   = start_i ? plan_i.in_addr : chunk_addr_q;
+  assign linear       = load_plan_i.tokens == 16'd1 && load_plan_i.in_surface == 32'd64;
+  assign left_tokens  = load_i ? load_plan_i.tokens : tokens_q;   // with the chunk that starts
+  assign chunk_tokens = 16'd1 << chunk_of(left_tokens, load_plan_i.chunk);
+  assign chunk_addr   = load_i ? load_plan_i.in_addr : chunk_addr_q;
   assign next_chunk   = dat_done && tokens_q != 16'd0;
-  assign dat_urgent   = first_q && !(dat_last && plan_i.tokens != 16'd1);
+  assign dat_urgent   = first_q && !ahead_i && !(dat_last && load_plan_i.tokens != 16'd1);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       first_q      <= 1'b0;
       tokens_q     <= '0;
       chunk_addr_q <= '0;
-    end else if (start_i || next_chunk) begin
-      first_q      <= start_i;
+    end else if (load_i || next_chunk) begin
+      first_q      <= load_i;
       tokens_q     <= left_tokens - chunk_tokens;
       chunk_addr_q <= chunk_addr + {10'd0, chunk_tokens, 6'd0};
     end else if (dat_done) begin
@@ -72,11 +79,14 @@ module hbm0923_mvm_reads
   ) u_dat_reader (
     .clk_i,
     .rst_ni,
-    .start_i  (start_i || next_chunk),
+    .start_i  (load_i || next_chunk),
+    .go_i     (load_go_i),
+    .bound_i  (load_bound_i),
+    .chip_i   (load_plan_i.in_chip),
     .addr_i   (chunk_addr),
-    .stride_i (plan_i.in_surface),
-    .beats_i  (linear ? 32'(plan_i.surfaces_in) : 32'(chunk_tokens)),
-    .runs_i   (linear ? 20'd1 : 20'(plan_i.surfaces_in)),
+    .stride_i (load_plan_i.in_surface),
+    .beats_i  (linear ? 32'(load_plan_i.surfaces_in) : 32'(chunk_tokens)),
+    .runs_i   (linear ? 20'd1 : 20'(load_plan_i.surfaces_in)),
     .repeats_i(6'd1),
     .done_o   (dat_done),
     .last_o   (dat_last),
@@ -93,6 +103,9 @@ module hbm0923_mvm_reads
     .clk_i,
     .rst_ni,
     .start_i  (start_i && plan_i.bn),
+    .go_i     (coef_go_i),
+    .bound_i  ('0),
+    .chip_i   (1'b0),
     .addr_i   (plan_i.bn_addr),
     .stride_i (32'd0),
     .beats_i  ({11'd0, plan_i.surfaces_out, 1'b0}),
@@ -113,6 +126,9 @@ module hbm0923_mvm_reads
     .clk_i,
     .rst_ni,
     .start_i  (start_i && plan_i.res),
+    .go_i     (data_go_i),
+    .bound_i  (bound_i),
+    .chip_i   (plan_i.res_chip),
     .addr_i   (plan_i.res_addr),
     .stride_i (plan_i.out_surface),
     .beats_i  (32'(plan_i.tokens)),
@@ -130,7 +146,7 @@ module hbm0923_mvm_reads
   hbm0923_ddr_arbiter #(.Requesters(3)) u_arbiter (
     .clk_i,
     .rst_ni,
-    .valid_i   (ar_valid & {data_go_i, coef_go_i, data_go_i}),
+    .valid_i   (ar_valid),
     .urgent_i  ({res_low && !dat_urgent, bn_low && !dat_urgent, dat_urgent}),
     .ar_i      (ar),
     .ready_o   (ar_ready),
@@ -141,11 +157,11 @@ module hbm0923_mvm_reads
 
   // The arbiter numbers its requesters from 0, as IdMvm does.
   logic on_chip;
-  assign on_chip           = (taken.id == IdDat && plan_i.in_chip) || (taken.id == IdRes && plan_i.res_chip);
+  assign on_chip           = (taken.id == IdDat && load_plan_i.in_chip) || (taken.id == IdRes && plan_i.res_chip);
   assign ddr_req_o.ar      = '{id: taken.id, addr: {on_chip, taken.addr[31:0]}, len: taken.len};
   assign ddr_req_o.r_ready = 1'b1;
 
   // Fields that other modules use.
   logic unused_fields;
-  assign unused_fields = ^{plan_i, taken.addr[32], ddr_rsp_i.r.resp, ddr_rsp_i.r.last, ddr_rsp_i.r.data};
+  assign unused_fields = ^{plan_i, load_plan_i, taken.addr[32], ddr_rsp_i.r.resp, ddr_rsp_i.r.last, ddr_rsp_i.r.data};
 endmodule

@@ -2,6 +2,7 @@
 // outputs that are issued, so that the pipeline before it never stalls.
 module hbm0923_mvm_results
   import hbm0923_mvm_pkg::*;
+  import hbm0923_unit_pkg::*;
   import fleet_axi_pkg::*;
 #(
   parameter int unsigned Tout     = 32,
@@ -28,6 +29,7 @@ module hbm0923_mvm_results
   output logic [31:0]        argmax_o,    // the last token's
   output logic               idle_o,      // everything written and answered
   output logic               error_o,     // a response was an error
+  output bound_t             settled_o,   // from the first beat on all below is written
 
   output ddr_wr_req_t        ddr_req_o,
   input  ddr_wr_rsp_t        ddr_rsp_i
@@ -72,6 +74,7 @@ module hbm0923_mvm_results
     .pop_o        (pop),
     .idle_o,
     .error_o,
+    .settled_o,
     .ddr_req_o,
     .ddr_rsp_i
   );

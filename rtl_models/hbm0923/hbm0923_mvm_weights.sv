@@ -34,8 +34,8 @@ module hbm0923_mvm_weights
   input  hbm_rd_rsp_t [Ports-1:0]  hbm_rsp_i,
 
   // reader: see the buffer
-  output logic [Dw+1:0]            data_end_o,
-  input  logic [Dw+1:0]            data_free_i,
+  output logic [Dw:0]              data_end_o,
+  input  logic [Dw:0]              data_free_i,
   input  logic [Sw:0]              scale_free_i,
   input  logic                     data_read_i,
   input  logic [Dw-1:0]            data_addr_i,

@@ -1,6 +1,6 @@
-// The on-chip memory: two halves of Depth beats, each with one port, so that a half is read or written in a cycle.
+// The on-chip memory: two halves of Depth beats, each with a port to write and one to read, as a block RAM has them.
 //
-// A write goes before a read of the same half. Contents at power-on are undefined, and a reset does not change them.
+// Nobody reads a beat in the cycle in which it is written. Contents at power-on are undefined, and a reset does not change them.
 module hbm0923_onchip #(
   parameter int unsigned Depth = 1024,  // beats of 64 bytes a half
   localparam int unsigned Aw = $clog2(2 * Depth)
@@ -13,7 +13,6 @@ module hbm0923_onchip #(
   input  logic [63:0]   write_strb_i,
 
   input  logic          read_i,
-  output logic          read_ready_o,
   input  logic [Aw-1:0] read_beat_i,
   output logic [511:0]  read_data_o     // from the next cycle until the next read
 );
@@ -26,30 +25,25 @@ module hbm0923_onchip #(
     return high(beat) ? Hw'(32'(beat) - Depth) : Hw'(beat);
   endfunction
 
-  logic         read, half_q;
+  logic         half_q;
   logic [511:0] data [2];
-  assign read_ready_o = !(write_i && high(write_beat_i) == high(read_beat_i));
-  assign read         = read_i && read_ready_o;
 
   for (genvar h = 0; h < 2; h++) begin : gen_half
     logic [511:0]  mem [Depth];
     logic [511:0]  data_q;
-    logic          mine, write;
+    logic          write, read;
     logic [Hw-1:0] addr;
     assign write = write_i && high(write_beat_i) == (h == 1);
-    assign mine  = write || (read && high(read_beat_i) == (h == 1));
-    assign addr  = write ? place(write_beat_i) : place(read_beat_i);
+    assign read  = read_i && high(read_beat_i) == (h == 1);
+    assign addr  = place(write_beat_i);
     always_ff @(posedge clk_i) begin
-      if (mine && write) begin
-        for (int unsigned b = 0; b < 64; b++) if (write_strb_i[b]) mem[addr][8*b+:8] <= write_data_i[8*b+:8];
-      end else if (mine) begin
-        data_q <= mem[addr];
-      end
+      if (write) for (int unsigned b = 0; b < 64; b++) if (write_strb_i[b]) mem[addr][8*b+:8] <= write_data_i[8*b+:8];
+      if (read) data_q <= mem[place(read_beat_i)];
     end
     assign data[h] = data_q;
   end
 
-  always_ff @(posedge clk_i) if (read) half_q <= high(read_beat_i);
+  always_ff @(posedge clk_i) if (read_i) half_q <= high(read_beat_i);
   assign read_data_o = half_q ? data[1] : data[0];
 
 `ifndef SYNTHESIS
@@ -61,7 +55,7 @@ module hbm0923_onchip #(
   end
   always_ff @(posedge clk_i) begin
     if (write_i) assert (32'(write_beat_i) < 2 * Depth);
-    if (read_i) assert (32'(read_beat_i) < 2 * Depth);
+    if (read_i) assert (32'(read_beat_i) < 2 * Depth && !(write_i && write_beat_i == read_beat_i));
   end
 `endif
 endmodule

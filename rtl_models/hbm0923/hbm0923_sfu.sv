@@ -32,6 +32,8 @@ module hbm0923_sfu
   output hulls_t           hulls_o,
   input  logic             data_go_i,
   input  logic             coef_go_i,
+  input  bound_t           bound_i,
+  output bound_t           settled_o,
 
   output logic             commit_valid_o,
   output logic [15:0]      commit_opcode_o,
@@ -72,12 +74,14 @@ module hbm0923_sfu
   logic        wait_dependency, wait_activation, wait_weight, wait_write;
   sfu_plan_t   plan;
 
-  logic unused_legal, unused_idle, unused_launch;
+  bound_t settled;
+  logic   settles, unused_legal, unused_idle, unused_launch;
+  assign settled_o = settles ? settled : '0;
   hbm0923_unit_ctrl #(.StartLatency(StartLatency)) u_ctrl (
     .clk_i, .rst_ni, .start_i, .busy_o, .oldest_i,
     .check_o (check), .check_done_i (check_done), .check_error_i (check_error), .checked_o,
     .may_run_i (1'b1), .legal_o (unused_legal), .idle_o (unused_idle), .launch_o (unused_launch),
-    .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
+    .settles_o (settles), .run_o (run), .running_i (running), .need_flush_i (1'b0), .flush_o (flush), .flushing_i (1'b0),
     .draining_i (!writer_idle), .bus_error_i (bus_error), .suppress_o (suppress),
     .wait_dependency_i (wait_dependency), .wait_activation_i (wait_activation), .wait_weight_i (wait_weight),
     .wait_write_i (wait_write),
@@ -150,11 +154,11 @@ module hbm0923_sfu
   read_t      data_read, coef_read;
   logic       data_left, coef_left, data_blocked, coef_blocked, ring_pop, coef_pop, data_valid, coef_valid;
   hbm0923_beat_reader #(.Depth(RingDepth), .MaxBurst(MaxBurst)) u_data_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (read_walk_q), .go_i (data_go_i), .left_o (data_left),
+    .clk_i, .rst_ni, .start_i (run), .none_i (1'b0), .walk_i (read_walk_q), .go_i (data_go_i), .bound_i, .left_o (data_left),
     .blocked_o (data_blocked), .valid_o (ask[0]), .read_o (data_read), .ready_i (given[0]), .pop_i (ring_pop)
   );
   hbm0923_beat_reader #(.Depth(CoefDepth), .MaxBurst(MaxBurst)) u_coef_reader (
-    .clk_i, .rst_ni, .start_i (run), .none_i (!has_coef), .walk_i (coef_walk_q), .go_i (coef_go_i), .left_o (coef_left),
+    .clk_i, .rst_ni, .start_i (run), .none_i (!has_coef), .walk_i (coef_walk_q), .go_i (coef_go_i), .bound_i ('0), .left_o (coef_left),
     .blocked_o (coef_blocked), .valid_o (ask[1]), .read_o (coef_read), .ready_i (given[1]), .pop_i (coef_pop)
   );
   hbm0923_beat_arbiter #(.Id(IdSfu)) u_arbiter (
@@ -227,7 +231,7 @@ module hbm0923_sfu
 
   hbm0923_beat_writer #(.Id(IdSfu), .Depth(WriteDepth)) u_writer (
     .clk_i, .rst_ni, .start_i (run), .walk_i (write_walk_q), .go_i (oldest_i), .suppress_i (suppress),
-    .valid_i (out_valid), .data_i (out_data), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error),
+    .valid_i (out_valid), .data_i (out_data), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error), .settled_o (settled),
     .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
   );
 

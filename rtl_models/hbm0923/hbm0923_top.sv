@@ -100,6 +100,8 @@ module hbm0923_top
   logic [Slots-1:0]   start, busy, checked, oldest, data_go, coef_go, hbm_go;
   logic [31:0]        unit_mode;
   hulls_t [Slots-1:0] hulls;
+  bound_t [Slots-1:0] settled;
+  bound_t [Slots-1:0][1:0] bounds;
   commit_t [Slots-1:0] unit_commit;
   logic [Slots-1:0]   commit_valid;
   logic [Slots-1:0][15:0] commit_error;
@@ -127,6 +129,8 @@ module hbm0923_top
     .data_go_o   (data_go),
     .coef_go_o   (coef_go),
     .hbm_go_o    (hbm_go),
+    .settled_i   (settled),
+    .bounds_o    (bounds),
     .commit_valid_i(commit_valid),
     .commit_error_i(commit_error),
     .commit_i    (unit_commit),
@@ -157,7 +161,12 @@ module hbm0923_top
     .clk_o   (mvm_clk)
   );
   hbm0923_clock_gate u_sfu_gate (.clk_i, .rst_ni, .enable_i(start[IxSfu] || busy[IxSfu]), .clk_o(sfu_clk));
-  hbm0923_clock_gate u_attention_gate (.clk_i, .rst_ni, .enable_i(start[IxAtt] || busy[IxAtt]), .clk_o(attention_clk));
+  hbm0923_clock_gate u_attention_gate (
+    .clk_i,
+    .rst_ni,
+    .enable_i(start[IxAtt] || start[IxAttNext] || busy[IxAtt] || busy[IxAttNext]),
+    .clk_o   (attention_clk)
+  );
   hbm0923_clock_gate u_elementwise_gate (.clk_i, .rst_ni, .enable_i(start[IxElt] || busy[IxElt]), .clk_o(elementwise_clk));
 
   // Operands come from the registers, or while a binary runs from its tasks.
@@ -225,17 +234,17 @@ module hbm0923_top
   );
 
   // ---- units
-  // Its two slots.
-  hulls_t [1:0]          mvm_hulls;
-  logic [1:0]            mvm_result_valid;
-  logic [1:0][15:0]      mvm_opcode, mvm_error;
-  logic [1:0][31:0]      mvm_result;
-  logic [1:0][5:0][31:0] mvm_cycles;
-  for (genvar s = 0; s < 2; s++) begin : gen_mvm_slot
-    localparam int unsigned Ix = (s == 0) ? IxMvm : IxMvmNext;
-    assign hulls[Ix]        = mvm_hulls[s];
-    assign commit_error[Ix] = mvm_error[s];
-    assign unit_commit[Ix]  = '{opcode: mvm_opcode[s], result_valid: mvm_result_valid[s], result: mvm_result[s], cycles: mvm_cycles[s]};
+  // Two slots of MVM, two of attention.
+  logic [1:0]            mvm_result_valid, att_result_valid;
+  logic [1:0][15:0]      mvm_opcode, mvm_error, att_opcode, att_error;
+  logic [1:0][31:0]      mvm_result, att_result;
+  logic [1:0][5:0][31:0] mvm_cycles, att_cycles;
+  for (genvar s = 0; s < 2; s++) begin : gen_slot
+    localparam int unsigned Mvm = (s == 0) ? IxMvm : IxMvmNext, Att = (s == 0) ? IxAtt : IxAttNext;
+    assign commit_error[Mvm] = mvm_error[s];
+    assign unit_commit[Mvm]  = '{opcode: mvm_opcode[s], result_valid: mvm_result_valid[s], result: mvm_result[s], cycles: mvm_cycles[s]};
+    assign commit_error[Att] = att_error[s];
+    assign unit_commit[Att]  = '{opcode: att_opcode[s], result_valid: att_result_valid[s], result: att_result[s], cycles: att_cycles[s]};
   end
 
   hbm0923_mvm #(
@@ -260,8 +269,10 @@ module hbm0923_top
     .busy_o               ({busy[IxMvmNext], busy[IxMvm]}),
     .oldest_i             ({oldest[IxMvmNext], oldest[IxMvm]}),
     .checked_o            ({checked[IxMvmNext], checked[IxMvm]}),
-    .hulls_o              (mvm_hulls),
+    .hulls_o              ({hulls[IxMvmNext], hulls[IxMvm]}),
     .data_go_i            ({data_go[IxMvmNext], data_go[IxMvm]}),
+    .bounds_i             ({bounds[IxMvmNext], bounds[IxMvm]}),
+    .settled_o            ({settled[IxMvmNext], settled[IxMvm]}),
     .coef_go_i            ({coef_go[IxMvmNext], coef_go[IxMvm]}),
     .hbm_go_i             ({hbm_go[IxMvmNext], hbm_go[IxMvm]}),
     .hbm_req_o            (mvm_hbm_req),
@@ -296,6 +307,8 @@ module hbm0923_top
     .checked_o            (checked[IxSfu]),
     .hulls_o              (hulls[IxSfu]),
     .data_go_i            (data_go[IxSfu]),
+    .bound_i              (bounds[IxSfu][0]),
+    .settled_o            (settled[IxSfu]),
     .coef_go_i            (coef_go[IxSfu]),
     .commit_valid_o       (commit_valid[IxSfu]),
     .commit_opcode_o      (unit_commit[IxSfu].opcode),
@@ -324,22 +337,24 @@ module hbm0923_top
   ) u_attention (
     .clk_i                (attention_clk),
     .rst_ni,
-    .start_i              (start[IxAtt]),
+    .start_i              ({start[IxAttNext], start[IxAtt]}),
     .mode_i               (unit_mode),
     .operands_i           (trp_mvm_operands_t'(sfu_operands)),
-    .busy_o               (busy[IxAtt]),
-    .oldest_i             (oldest[IxAtt]),
-    .checked_o            (checked[IxAtt]),
-    .hulls_o              (hulls[IxAtt]),
-    .data_go_i            (data_go[IxAtt]),
-    .coef_go_i            (coef_go[IxAtt]),
-    .hbm_go_i             (hbm_go[IxAtt]),
-    .commit_valid_o       (commit_valid[IxAtt]),
-    .commit_opcode_o      (unit_commit[IxAtt].opcode),
-    .commit_error_o       (commit_error[IxAtt]),
-    .commit_result_valid_o(unit_commit[IxAtt].result_valid),
-    .commit_result_o      (unit_commit[IxAtt].result),
-    .commit_cycles_o      (unit_commit[IxAtt].cycles),
+    .busy_o               ({busy[IxAttNext], busy[IxAtt]}),
+    .oldest_i             ({oldest[IxAttNext], oldest[IxAtt]}),
+    .checked_o            ({checked[IxAttNext], checked[IxAtt]}),
+    .hulls_o              ({hulls[IxAttNext], hulls[IxAtt]}),
+    .data_go_i            ({data_go[IxAttNext], data_go[IxAtt]}),
+    .bound_i              ({bounds[IxAttNext][0], bounds[IxAtt][0]}),
+    .settled_o            ({settled[IxAttNext], settled[IxAtt]}),
+    .coef_go_i            ({coef_go[IxAttNext], coef_go[IxAtt]}),
+    .hbm_go_i             ({hbm_go[IxAttNext], hbm_go[IxAtt]}),
+    .commit_valid_o       ({commit_valid[IxAttNext], commit_valid[IxAtt]}),
+    .commit_opcode_o      (att_opcode),
+    .commit_error_o       (att_error),
+    .commit_result_valid_o(att_result_valid),
+    .commit_result_o      (att_result),
+    .commit_cycles_o      (att_cycles),
     .ddr_rd_req_o         (ddr_rd_req[IxAtt]),
     .ddr_rd_rsp_i         (ddr_rd_rsp[IxAtt]),
     .ddr_wr_req_o         (ddr_wr_req[IxAtt]),
@@ -366,6 +381,8 @@ module hbm0923_top
     .checked_o            (checked[IxElt]),
     .hulls_o              (hulls[IxElt]),
     .data_go_i            (data_go[IxElt]),
+    .bounds_i             (bounds[IxElt]),
+    .settled_o            (settled[IxElt]),
     .commit_valid_o       (commit_valid[IxElt]),
     .commit_opcode_o      (unit_commit[IxElt].opcode),
     .commit_error_o       (commit_error[IxElt]),
@@ -382,7 +399,9 @@ module hbm0923_top
     $error("SfuInterval, AttInterval and MaxChannels are at least 1, ScaleFp20 and Sparse are 0 or 1");
   end
   logic unused_units;
-  assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt]};
+  assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt], bounds[IxSfu][1], bounds[IxAtt][1], bounds[IxAttNext][1]};
+
+  assign settled[IxAux] = '0;
 
   hbm0923_aux #(
     .Ports(HbmPorts),
@@ -442,7 +461,7 @@ module hbm0923_top
     logic writes;
     assign writes = ddr_wr_req[u].aw_valid || ddr_wr_req[u].w_valid;
     always_ff @(posedge clk_i) if (out_of_reset_q) begin
-      if (writes) assert (oldest[u] || (u == IxMvm && oldest[IxMvmNext]));
+      if (writes) assert (oldest[u] || oldest[other_slot(3'(u))]);
     end
   end
   logic [HbmPorts-1:0] att_writes, aux_writes;
@@ -451,10 +470,10 @@ module hbm0923_top
     assign aux_writes[p] = aux_hbm_req[p].aw_valid || aux_hbm_req[p].w_valid;
   end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
-    if (att_writes != '0) assert (oldest[IxAtt]);
+    if (att_writes != '0) assert (oldest[IxAtt] || oldest[IxAttNext]);
     if (aux_writes != '0) assert (oldest[IxAux]);
   end
 `endif
   logic unused_signals;
-  assign unused_signals = ^{data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], ddr_wr_rsp[IxAux]};
+  assign unused_signals = ^{bounds[IxAux], data_go[IxAux], coef_go[IxAux], hbm_go[IxAux], ddr_wr_rsp[IxAux]};
 endmodule

@@ -25,6 +25,7 @@ module hbm0923_unit_ctrl
   output logic             idle_o,        // level: the datapath is another instruction's
   output logic             launch_o,      // the cycle before run_o
   output logic             run_o,         // one cycle: go
+  output logic             settles_o,     // level: from the cycle after to the last response, what is written is this instruction's
   input  logic             running_i,     // results are still to be made or are in the pipeline
   input  logic             need_flush_i,  // something is written at the end
   output logic             flush_o,       // one cycle: write it
@@ -102,6 +103,7 @@ module hbm0923_unit_ctrl
   assign launch_o   = state_d == StRun && state_q != StRun;
   assign run_o      = state_q == StRun && first_q;
   assign flush_o    = state_q == StFlush && first_q;
+  assign settles_o  = (state_q == StRun && !first_q) || state_q == StFlush || state_q == StDrain;
   assign suppress_o = !ok;
   assign busy_o     = state_q != StIdle;
   assign checked_o  = state_q != StIdle && state_q != StCheck;

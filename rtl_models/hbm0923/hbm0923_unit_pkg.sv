@@ -28,6 +28,16 @@ package hbm0923_unit_pkg;
     range_t       hbm_wr;  // HBM, written
   } hulls_t;
 
+  // A beat of 64 bytes as ranges count addresses (bits 33 to 6): what lies below it.
+  typedef logic [27:0] bound_t;
+
+  // How many beats may be read from `beat` on: all that are asked for (255), or those below a bound.
+  function automatic logic [7:0] readable(input logic go, input bound_t bound, input bound_t beat);
+    if (go) return '1;
+    if (bound <= beat) return '0;
+    return (bound - beat > 28'd255) ? '1 : 8'(bound - beat);
+  endfunction
+
   function automatic logic meets(input range_t a, input range_t b);
     return a.valid && b.valid && a.lo < b.hi && b.lo < a.hi;
   endfunction

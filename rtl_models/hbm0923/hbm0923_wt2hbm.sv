@@ -210,7 +210,7 @@ module hbm0923_wt2hbm
 
   // ---- the life of the instruction
   logic unused_flush, unused_suppress;
-  logic unused_legal, unused_idle, unused_launch;
+  logic unused_legal, unused_idle, unused_launch, unused_settles;
   hbm0923_unit_ctrl u_ctrl (
     .clk_i,
     .rst_ni,
@@ -225,6 +225,7 @@ module hbm0923_wt2hbm
     .legal_o          (unused_legal),
     .idle_o           (unused_idle),
     .launch_o         (unused_launch),
+    .settles_o        (unused_settles),
     .run_o            (run),
     .running_i        (active_q),
     .need_flush_i     (1'b0),

@@ -30,10 +30,9 @@ module hbm0923_wt_buffer
   output logic                     pop_o,
   input  logic [Ports*HbmBits-1:0] data_i,    // one cycle after pop_o
 
-  // reader: positions run on over the rings. One bit more than a lap for the weights' signed distance: the reader skips
-  // a block's padding without waiting for it, so that its position may be ahead of what has arrived.
-  output logic [Dw+1:0]            data_end_o,   // first position not yet written
-  input  logic [Dw+1:0]            data_free_i,  // first position still needed
+  // reader: positions run on over the rings, with a bit more than a lap, so that full is not empty.
+  output logic [Dw:0]              data_end_o,   // first position not yet written
+  input  logic [Dw:0]              data_free_i,  // first position still needed
   input  logic [Sw:0]              scale_free_i,
   input  logic                     data_read_i,
   input  logic [Dw-1:0]            data_addr_i,
@@ -65,12 +64,12 @@ module hbm0923_wt_buffer
   logic        is_place, place_room;   // the next beat of the data phase is one of places
 
   // Positions asked for (at the pop) and written (a cycle later).
-  logic [Dw+1:0] data_pop_q, data_wr_q;
+  logic [Dw:0] data_pop_q, data_wr_q;
   logic [Sw:0] scale_pop_q, scale_wr_q;
   logic        data_room, scale_room;
   logic        data_we_q, scale_we_q;
 
-  assign data_room  = (data_pop_q - data_free_i) != (Dw + 2)'(DataDepth);
+  assign data_room  = (data_pop_q - data_free_i) != (Dw + 1)'(DataDepth);
   assign scale_room = (scale_pop_q - scale_free_i) != (Sw + 1)'(ScaleDepth);
   assign pop_o      = active_q && (&valid_i) && (data_phase_q ? (is_place ? place_room : data_room) : scale_room);
 
@@ -114,11 +113,11 @@ module hbm0923_wt_buffer
           end
         end
       end
-      if (pop_o && data_phase_q && !is_place) data_pop_q <= data_pop_q + (Dw + 2)'(1'b1);
+      if (pop_o && data_phase_q && !is_place) data_pop_q <= data_pop_q + (Dw + 1)'(1'b1);
       if (pop_o && !data_phase_q) scale_pop_q <= scale_pop_q + (Sw + 1)'(1'b1);
       data_we_q  <= pop_o && data_phase_q && !is_place;
       scale_we_q <= pop_o && !data_phase_q;
-      if (data_we_q) data_wr_q <= data_wr_q + (Dw + 2)'(1'b1);
+      if (data_we_q) data_wr_q <= data_wr_q + (Dw + 1)'(1'b1);
       if (scale_we_q) scale_wr_q <= scale_wr_q + (Sw + 1)'(1'b1);
     end
   end
@@ -195,7 +194,7 @@ module hbm0923_wt_buffer
   end
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     if (start_i) assert (!active_q);
-    assert ($signed(data_wr_q - data_free_i) <= $signed((Dw + 2)'(DataDepth)));
+    assert ((data_wr_q - data_free_i) <= (Dw + 1)'(DataDepth));
     assert ((scale_wr_q - scale_free_i) <= (Sw + 1)'(ScaleDepth));
   end
 `endif

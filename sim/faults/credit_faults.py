@@ -104,7 +104,7 @@ FAULTS = (
             f"{HBM}_att_pixels.sv",
             "room[Rw'(asked_q.ring)] >= (Aw + 1)'(burst)",
             "room[Rw'(asked_q.ring)] + (Aw + 1)'(1'b1) >= (Aw + 1)'(burst)",
-            "go_i && ",
+            "may != '0 && ",
         ),
     ),
     _credit(

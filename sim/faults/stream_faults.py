@@ -104,6 +104,20 @@ FAULTS = (
         Choice(f"{RTL}_dispatch.sv", "meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]]", "1'b0"),
     ),
     _rtl(
+        "rtl-follow",
+        "dispatcher: a younger instruction reads all of an output that an older one has begun to write",
+        HAZARD,
+        r"\d+ softmax",
+        Choice(f"{RTL}_follow.sv", "settled < bounds_d[order_i[i]][r]", "1'b0"),
+    ),
+    _rtl(
+        "rtl-settled",
+        "output: called settled a beat further than it is answered",
+        HAZARD,
+        r"\d+ softmax",
+        Choice(f"{RTL}_settled.sv", "done_q", "done_q + 28'd1", "assign settled_o = first_q + "),
+    ),
+    _rtl(
         "rtl-rounding-tie",
         "arithmetic: conversion to FP16 rounds ties away from zero, not to even",
         ELEMENTWISE,

@@ -74,7 +74,7 @@ def test_the_on_chip_memory_of_hbm_small_is_watched_with_its_parameter() -> None
     assert observer.module == "hbm0923_onchip"
     assert set(observer.parameters) == {"Depth"}
     assert re.fullmatch(r"32'd\d+", observer.parameters["Depth"])
-    assert {p.name for p in observer.ports if not p.path} == {"clk_i", "read_ready_o", "read_data_o"}
+    assert {p.name for p in observer.ports if not p.path} == {"clk_i", "read_data_o"}
 
 
 @pytest.mark.parametrize("simulator", ["icarus", "cxxrtl"])

@@ -112,8 +112,8 @@ def _input_channels(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
 
 def _buffers(device: Device, f: Mapping[str, int], o: MvmFields) -> Iterator[Refusal]:
     depth = device.parameters["DatDepth"]
-    # Of a sparse product also such that are no whole words of Tin.
-    words = ceil_div(o.tokens * o.row_words(device) * op.BEAT_CODES, device.parameters["Tin"])
+    # Rows are whole steps of the array, not whole words of Tin.
+    words = ceil_div(o.tokens * o.row_words * op.BEAT_CODES, device.parameters["Tin"])
     if words > depth:
         line = f"mvm_win: {o.tokens} tokens take {words} words, expected at most {depth} (DatDepth)"
         yield Refusal(RefusalCause.BAD_SIZE, line)

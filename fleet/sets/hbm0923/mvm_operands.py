@@ -58,11 +58,10 @@ def covered(kept: int) -> int:
     return BEAT_CODES * BLOCK // kept
 
 
-def code_beats(device: Device, n: int, kept: int) -> tuple[int, int]:
+def code_beats(n: int, kept: int) -> tuple[int, int]:
     """Return the beats (codes, places) of n inputs, at most 2,048; kept: 0 for dense weights, which have no places."""
     if not kept:
-        tin = device.parameters["Tin"]
-        return ceil_div(ceil_div(n, tin) * tin // 2, BEAT_BYTES), 0
+        return ceil_div(n, BEAT_CODES), 0
     codes = ceil_div(n, covered(kept))
     return codes, ceil_div(codes, 2) if kept == SPARSE[0] else codes - codes // 4
 
@@ -72,9 +71,9 @@ def step_inputs(kept: int) -> int:
     return min(covered(kept), SPARSE_STEP) if kept else BEAT_CODES
 
 
-def row_words(device: Device, chin: int, kept: int) -> int:
-    """Return the words of 64 inputs that a token takes in the data buffer: whole words of Tin, or steps of the sparse array."""
-    step = step_inputs(kept) if kept else device.parameters["Tin"]
+def row_words(chin: int, kept: int) -> int:
+    """Return the words of 64 inputs that a token takes in the data buffer: whole steps of the array."""
+    step = step_inputs(kept)
     return ceil_div(chin, step) * step // BEAT_CODES
 
 
@@ -83,7 +82,7 @@ def channel_bytes(device: Device, chin: int, tblk: int, kept: int = 0) -> int:
     tgroup = device.parameters["TgroupCh"]
 
     def of(n: int) -> int:
-        return BEAT_BYTES * (ceil_div(ceil_div(n, tblk), BEAT_BYTES // 2) + sum(code_beats(device, n, kept)))
+        return BEAT_BYTES * (ceil_div(ceil_div(n, tblk), BEAT_BYTES // 2) + sum(code_beats(n, kept)))
 
     whole, rest = divmod(chin, tgroup)
     return whole * of(tgroup) + of(rest)
@@ -153,9 +152,10 @@ class MvmFields:
         """Return the bytes of one output channel in its HBM port."""
         return channel_bytes(device, self.chin, self.tblk, self.kept)
 
-    def row_words(self, device: Device) -> int:
-        """Return the words of 64 inputs that a token takes in the data buffer."""
-        return row_words(device, self.chin, self.kept)
+    @property
+    def row_words(self) -> int:
+        """Words of 64 inputs that a token takes in the data buffer."""
+        return row_words(self.chin, self.kept)
 
     @property
     def mode(self) -> int:

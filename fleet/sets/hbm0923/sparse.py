@@ -80,7 +80,7 @@ def _groups(device: Device, chin: int, kept: int) -> Iterator[tuple[slice, int, 
     tgroup, at = device.parameters["TgroupCh"], 0
     for first in range(0, chin, tgroup):
         n = min(tgroup, chin - first)
-        size = BEAT_BYTES * (1 + sum(code_beats(device, n, kept)))
+        size = BEAT_BYTES * (1 + sum(code_beats(n, kept)))
         yield slice(at, at + size), first, n
         at += size
 
@@ -130,7 +130,7 @@ def expand(device: Device, stream: Bytes, chin: int, kept: int) -> Bytes:
         lanes = _expand_group(stream[:, part.start + BEAT_BYTES : part.stop], n, kept)[:, :n]
         lanes = np.pad(lanes, ((0, 0), (0, n % 2)))
         out[:, at : at + lanes.shape[1] // 2] = lanes[:, 0::2] | lanes[:, 1::2] << 4
-        at += BEAT_BYTES * code_beats(device, n, 0)[0]
+        at += BEAT_BYTES * code_beats(n, 0)[0]
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import Device, Memory
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, BEAT_CODES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.numerics.mvm import MvmWeights
 from fleet.sets.hbm0923.sparse import expand, pack_sparse
 
@@ -26,7 +26,7 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
     """Pack one matrix for the HBM ports.
 
     Args:
-        device: provides Tin, Tout, TgroupCh.
+        device: provides Tout, TgroupCh.
         codes: [CHin, CHout], -7 ... 7.
         scales: [ceil(CHin / group), CHout].
         group: inputs that share a scale.
@@ -34,7 +34,7 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
     Returns:
         One flat uint8 array per port, all of one size.
     """
-    tin, tout, tgroup = (device.parameters[k] for k in ("Tin", "Tout", "TgroupCh"))
+    tout, tgroup = device.parameters["Tout"], device.parameters["TgroupCh"]
     chin, chout = codes.shape
     padded = ceil_div(chout, tout) * tout
     size = channel_bytes(device, chin, group)
@@ -46,10 +46,10 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
         s = np.ascontiguousarray(scales[first // group : ceil_div(first + n, group)].T).astype("<f2").view(np.uint8)
         out[:chout, at : at + s.shape[1]] = s
         at += BEAT_BYTES * ceil_div(s.shape[1], BEAT_BYTES)
-        lanes = np.zeros((chout, ceil_div(n, tin) * tin), np.uint8)
+        lanes = np.zeros((chout, ceil_div(n, BEAT_CODES) * BEAT_CODES), np.uint8)
         lanes[:, :n] = nibbles[first : first + n].T
         out[:chout, at : at + lanes.shape[1] // 2] = lanes[:, 0::2] | lanes[:, 1::2] << 4
-        at += BEAT_BYTES * ceil_div(lanes.shape[1] // 2, BEAT_BYTES)
+        at += lanes.shape[1] // 2
     # Channel c is number c / Tout of port c % Tout.
     by_port = out.reshape(padded // tout, tout, size).transpose(1, 0, 2)
     return [np.ascontiguousarray(by_port[port]).reshape(-1) for port in range(tout)]
@@ -66,12 +66,12 @@ def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chou
     """Unpack ports into the form that the array computes with: the inverse of `pack_weights`.
 
     Args:
-        device: provides Tin, Tout, TgroupCh.
+        device: provides Tout, TgroupCh.
         ports: [ports, bytes per port].
         chin, chout: exact sizes.
         group: inputs that share a scale.
     """
-    tin, tout, tgroup = (device.parameters[k] for k in ("Tin", "Tout", "TgroupCh"))
+    tout, tgroup = device.parameters["Tout"], device.parameters["TgroupCh"]
     size = channel_bytes(device, chin, group)
     per_port = ceil_div(chout, tout)
     channels = ports.reshape(tout, per_port, size).transpose(1, 0, 2).reshape(per_port * tout, size)[:chout]
@@ -85,10 +85,10 @@ def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chou
         raw = np.ascontiguousarray(channels[:, at : at + 2 * (g1 - g0)])
         scales[g0:g1, :, 0] = raw.view("<f2").astype(np.float32).T
         at += BEAT_BYTES * ceil_div(raw.shape[1], BEAT_BYTES)
-        width = ceil_div(n, tin) * tin // 2
+        width = ceil_div(n, BEAT_CODES) * BEAT_BYTES
         pairs = _PAIRS[channels[:, at : at + width]].reshape(chout, 2 * width)
         codes[:, first : first + n] = pairs[:, :n]
-        at += BEAT_BYTES * ceil_div(width, BEAT_BYTES)
+        at += width
     return MvmWeights(np.ascontiguousarray(codes.reshape(chout, groups, group).transpose(1, 0, 2)), scales)
 
 
@@ -137,7 +137,7 @@ _expanded: _Kept[tuple[np.ndarray, ...]] = _Kept()
 
 
 def _key(device: Device, o: MvmFields) -> _Key:
-    return (*(device.parameters[k] for k in ("Tin", "Tout", "TgroupCh")), o.chin, o.chout, o.tblk, o.weights, o.kept)
+    return (device.parameters["Tout"], device.parameters["TgroupCh"], o.chin, o.chout, o.tblk, o.weights, o.kept)
 
 
 def dense_ports(device: Device, o: MvmFields, memory: Memory) -> Sequence[np.ndarray]:

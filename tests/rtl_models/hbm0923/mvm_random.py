@@ -60,7 +60,7 @@ def random_case(device: Device, rng: np.random.Generator) -> Case:
     chin = int(rng.choice([1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 576, 2047, 2048, 2049, 2112, 4096, rng.integers(1, 700)]))
     chout = int(rng.choice([1, 7, 8, 9, 10, 31, 32, 33, 63, 64, 65, 96, rng.integers(1, 150)]))
     kept = int(rng.choice([0, 4, 4, 2, 2, 1, 1])) if p["Sparse"] else 0
-    most = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // 64 // row_words(device, chin, kept))
+    most = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // 64 // row_words(chin, kept))
     tokens = min(most, int(rng.choice([1, 1, 2, 3, 17, 40])))
     bn = bool(rng.integers(0, 3))
     residual = bn and bool(rng.integers(0, 2))
@@ -145,7 +145,7 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
             scales = ceil_div(ceil_div(n, c.tblk), 16) * 32
             values = _halves(rng, (blocks, scales // 2), "special" if c.data == "special" else "plain")
             bank[:, at : at + scales] = values.view(np.uint8)
-            at += scales + 32 * sum(code_beats(device, n, c.kept))
+            at += scales + 32 * sum(code_beats(n, c.kept))
     return MvmFields(
         chin=c.chin,
         chout=c.chout,

@@ -68,7 +68,9 @@ def test_modules_equal_their_models(programs: dict[str, Path], name: str) -> Non
         assert " 0 mistakes" in run.stdout
 
 
-HUB, PORT, DISPATCH, FETCH = (f"hbm0923_{name}.sv" for name in ("ddr_hub", "hbm_hub_port", "dispatch", "aux_fetch"))
+HUB, PORT, DISPATCH, FOLLOW, FETCH = (
+    f"hbm0923_{name}.sv" for name in ("ddr_hub", "hbm_hub_port", "dispatch", "follow", "aux_fetch")
+)
 # What is wrong: the bench that must find it, the file, the right text, the wrong one.
 FAULTS = {
     "the hub forgets in which memory an ID reads": (
@@ -82,6 +84,8 @@ FAULTS = {
         "dispatch", DISPATCH, "if (meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]])", "if (1'b0)",
     ),
     "only the oldest one's writes are looked at": ("dispatch", DISPATCH, "older = hulls_i[order_q[j]]", "older = hulls_i[old]"),
+    "a younger one reads what is not settled": ("dispatch", FOLLOW, "settled < bounds_d[order_i[i]][r]", "1'b0"),
+    "an older one's indices of argmax are not looked at": ("dispatch", FOLLOW, "meets(younger.data[r], older.wr[1])", "1'b0"),
     "a task starts before the one before was judged": (
         "dispatch", DISPATCH, "checked_i[youngest] && commit_error_i[youngest] == ErrNone", "1'b1",
     ),

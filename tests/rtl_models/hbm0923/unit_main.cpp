@@ -3,7 +3,7 @@
 // Job: a line an instruction: mode, eps, then the operands in register order, hexadecimal. A line of output a commit:
 // opcode, error, cycles, the six classes, beats read, beats written.
 // What a unit must not do ends the run with a line on standard error: reads or writes beyond its hulls, before it may, a
-// byte written twice, cycles that do not add up.
+// byte written twice, cycles that do not add up, an output called settled that is not.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -82,7 +82,10 @@ int main(int argc, char** argv) {
   dut.start_i = dut.oldest_i = dut.data_go_i = 0;
 #ifdef SFU
   dut.coef_go_i = 0;
+  dut.bound_i = 0;
   dut.eps_i = random();
+#else
+  dut.bounds_i = 0;
 #endif
   dut.ddr_arready_i = dut.ddr_rvalid_i = dut.ddr_awready_i = dut.ddr_wready_i = dut.ddr_bvalid_i = 0;
   dut.ddr_rid_i = dut.ddr_rresp_i = dut.ddr_bresp_i = dut.ddr_rlast_i = 0;
@@ -100,7 +103,10 @@ int main(int argc, char** argv) {
   std::deque<Burst> reads[2];
   std::deque<uint64_t> addresses;
   std::deque<std::pair<int, int>> answers;  // cycles to wait, response
-  std::set<uint64_t> written;
+  std::deque<uint64_t> unanswered;          // their addresses
+  std::set<uint64_t> written, answered;
+  uint64_t bounds[2] = {}, settled = 0, leading = 0;  // beats: below which data may be read; the most said; answered from the first on
+  bool in_order = true;
   uint64_t beats_read = 0, now = 0, started = 0;
   Range data[2], coef, wr[2];
   bool checked = false, busy_before = false;
@@ -132,6 +138,9 @@ int main(int argc, char** argv) {
 #endif
     for (int i = 0; i < kOperands; ++i) dut.operands_i[kOperands - 1 - i] = operands[i];
     written.clear();
+    answered.clear();
+    bounds[0] = bounds[1] = settled = leading = 0;
+    in_order = true;
     beats_read = 0;
     started = now;
     checked = false;
@@ -141,8 +150,14 @@ int main(int argc, char** argv) {
       if (now - started > 3000000) fail("no commit");
       dut.oldest_i = now >= oldest_at;
       dut.data_go_i = now >= data_at || dut.oldest_i;
+      // An earlier instruction settles what this one reads.
+      for (int r = 0; r < 2 && stall && checked; ++r)
+        bounds[r] = bounds[r] == 0 ? data[r].lo / 64 : bounds[r] + (random() % 8 == 0 ? random() % 4 : 0);
 #ifdef SFU
       dut.coef_go_i = now >= coef_at || dut.oldest_i;
+      dut.bound_i = bounds[0];
+#else
+      dut.bounds_i = bounds[0] | bounds[1] << 28;
 #endif
       // ---- what memory offers
       dut.ddr_arready_i = often();
@@ -179,7 +194,17 @@ int main(int argc, char** argv) {
         if (range_at(0).valid || range_at(3).valid) fail("an HBM range");
       }
       if (dut.start_i && busy_before) fail("busy at a start");
-      if (dut.ddr_bvalid_i) answers.pop_front();
+      if (dut.settled_o != 0) {
+        if (dut.settled_o < settled || dut.settled_o < wr[0].lo / 64) fail("what is settled goes back", dut.settled_o, settled);
+        if (dut.settled_o > wr[0].lo / 64 + leading) fail("settled before it is answered", dut.settled_o, leading);
+        settled = dut.settled_o;
+      }
+      if (dut.ddr_bvalid_i) {
+        answers.pop_front();
+        answered.insert(unanswered.front());
+        unanswered.pop_front();
+        while (answered.count(wr[0].lo + 64 * leading)) ++leading;
+      }
       if (answer) {
         Burst& b = reads[turn].front();
         b.addr += 64;
@@ -195,7 +220,9 @@ int main(int argc, char** argv) {
           const bool is_coef = kId == 4 && id == 1;
           if (is_coef ? !coef.holds(a) : !data[kId == 4 ? 0 : id].holds(a)) fail("a read beyond the hull", a, id);
         }
-        if (now < data_at && now < oldest_at && !(kId == 4 && id == 1)) fail("data read too early", addr);
+        const uint64_t bound = 64 * bounds[kId == 4 ? 0 : id];
+        if (now < data_at && now < oldest_at && !(kId == 4 && id == 1) && addr + 64 * (dut.ddr_arlen_o + 1u) > bound)
+          fail("data read too early", addr, bound);
         if (now < coef_at && now < oldest_at && kId == 4 && id == 1) fail("coefficients read too early", addr);
         beats_read += dut.ddr_arlen_o + 1u;
         reads[id].push_back({id, addr, int(dut.ddr_arlen_o) + 1, stall ? int(random() % 60) : 1});
@@ -207,12 +234,14 @@ int main(int argc, char** argv) {
             if (dut.ddr_wstrb_o >> i & 1) p[i] = uint8_t(dut.ddr_wdata_o[i / 4] >> (8 * (i % 4)));
         if (!dut.ddr_wlast_o) fail("no wlast");
         answers.push_back({stall ? int(random() % 40) : 1, p ? 0 : 2});
+        unanswered.push_back(addresses.front());
         addresses.pop_front();
       }
       if (dut.ddr_awvalid_o && dut.ddr_awready_i) {
         if (now < oldest_at) fail("a write before its time", dut.ddr_awaddr_o);
         if (dut.ddr_awlen_o) fail("a long write burst");
         if (!wr[0].holds(dut.ddr_awaddr_o)) fail("a write beyond the hull", dut.ddr_awaddr_o, wr[0].lo);
+        in_order = in_order && dut.ddr_awaddr_o == wr[0].lo + 64 * written.size();
         if (!written.insert(dut.ddr_awaddr_o).second) fail("written twice", dut.ddr_awaddr_o);
         addresses.push_back(dut.ddr_awaddr_o);
       }
@@ -229,6 +258,7 @@ int main(int argc, char** argv) {
         }
         std::printf(" %llu %zu\n", (unsigned long long)beats_read, written.size());
         if (sum != now - started + 2) fail("classes do not add up", sum, now - started + 2);  // one cycle before start_i
+        if (in_order && !written.empty() && settled != wr[0].lo / 64 + written.size()) fail("written and not settled", settled);
         if (dut.commit_result_valid_o) fail("a result");
         if (!reads[0].empty() || !reads[1].empty() || !addresses.empty() || !answers.empty()) fail("a commit with traffic");
         done = true;

@@ -175,7 +175,7 @@ def argmax(bits: list[int]) -> int:
     return at
 
 
-def pack_channel(codes: list[int], scales: list[int], tblk: int, tin: int) -> bytes:
+def pack_channel(codes: list[int], scales: list[int], tblk: int) -> bytes:
     """One channel's stream: nibbles and scale bit patterns, 2,048 inputs at a time."""
     out = bytearray()
     for first in range(0, len(codes), 2048):
@@ -185,7 +185,7 @@ def pack_channel(codes: list[int], scales: list[int], tblk: int, tin: int) -> by
             out += scales[first // tblk + g].to_bytes(2, "little")
         while len(out) % 32:
             out.append(0)
-        padded = part + [0] * (-len(part) % tin)
+        padded = part + [0] * (-len(part) % 64)
         for i in range(0, len(padded), 2):
             out.append(padded[i] | padded[i + 1] << 4)
         while len(out) % 32:
@@ -193,14 +193,14 @@ def pack_channel(codes: list[int], scales: list[int], tblk: int, tin: int) -> by
     return bytes(out)
 
 
-def pack_ports(codes: list[list[int]], scales: list[list[int]], tblk: int, tin: int, ports: int) -> list[bytes]:
+def pack_ports(codes: list[list[int]], scales: list[list[int]], tblk: int, ports: int) -> list[bytes]:
     """Streams of all ports; codes[c] and scales[c] of output channel c."""
     out = [bytearray() for _ in range(ports)]
     padded = -(-len(codes) // ports) * ports
     for c in range(padded):
         real = c < len(codes)
         channel = codes[c] if real else [0] * len(codes[0])
-        out[c % ports] += pack_channel(channel, scales[c] if real else [0] * len(scales[0]), tblk, tin)
+        out[c % ports] += pack_channel(channel, scales[c] if real else [0] * len(scales[0]), tblk)
     return [bytes(o) for o in out]
 
 

@@ -39,7 +39,7 @@ class Problem:
 
 def run(device: Device, p: Problem) -> tuple[list[list[int]], list[int] | None, int | None, ArrayMemory, dict[str, int]]:
     tokens, chin, chout = len(p.x), len(p.x[0]), len(p.codes)
-    ports, tin = device.parameters["HbmPorts"], device.parameters["Tin"]
+    ports = device.parameters["HbmPorts"]
     surface = (tokens + p.extra_tokens) * 64
     memory = ArrayMemory(ports)
     ddr = memory.view("ddr", 0, 1 << 20)
@@ -58,7 +58,7 @@ def run(device: Device, p: Problem) -> tuple[list[list[int]], list[int] | None, 
     if p.bn:
         ddr[BN : BN + 4 * chout] = list(struct.pack(f"<{chout}I", *p.bn))
     codes = p.codes
-    for port, stream in enumerate(exact.pack_ports(codes, p.scales, p.tblk, tin, ports)):
+    for port, stream in enumerate(exact.pack_ports(codes, p.scales, p.tblk, ports)):
         memory.view("hbm", 0x40, len(stream), port)[:] = list(stream)
     o = MvmFields(
         chin, chout, tokens, p.tblk, IN, 0x40, OUT, surface, surface, surface, surface,

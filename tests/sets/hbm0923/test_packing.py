@@ -37,7 +37,7 @@ def test_against_the_text(device: Device, chin: int, chout: int, group: int) -> 
     nibbles = [[abs(v) | (8 if v < 0 else 0) for v in column] for column in codes.T.tolist()]
     patterns = scales.T.view(np.uint16).tolist()
     parameters = device.parameters
-    expected = exact.pack_ports(nibbles, patterns, group, parameters["Tin"], parameters["Tout"])
+    expected = exact.pack_ports(nibbles, patterns, group, parameters["Tout"])
     packed = pack_weights(device, codes, scales, group)
     assert [p.tobytes() for p in packed] == expected
     assert channel_bytes(device, chin, group) * -(-chout // parameters["Tout"]) == len(expected[0])

@@ -66,33 +66,33 @@ MEASURED = [
     ("hbm_small", ("wt2hbm", 100000, 1, 1, 0, 1, ""), 3331, 3748),
     ("hbm_small", ("norm", 32, 1, 512, 0, 1, ""), 1106, 1175),
     ("hbm_small", ("softmax", 512, 4, 16, 0, 1, "causal"), 2222, 3261),
-    ("hbm0923", ("norm", 4096, 1, 1, 0, 1, ""), 622, 670),
-    ("hbm0923", ("norm", 4096, 1, 2, 0, 1, ""), 1094, 1142),
-    ("hbm0923", ("norm", 1024, 1, 8, 0, 1, "layer"), 798, 877),
-    ("hbm0923", ("norm", 64, 1, 360, 0, 1, ""), 1526, 2026),
-    ("hbm0923", ("norm", 128, 3, 17, 0, 1, "gaps"), 502, 641),
-    ("hbm0923", ("norm", 768, 1, 5, 0, 1, "place"), 412, 456),
-    ("hbm0923", ("norm", 64, 1, 9, 0, 1, "in out"), 118, 118),
-    ("hbm0923", ("softmax", 512, 8, 1, 0, 1, ""), 430, 472),
-    ("hbm0923", ("softmax", 100, 4, 5, 0, 1, ""), 286, 328),
-    ("hbm0923", ("softmax", 300, 2, 40, 0, 1, "causal"), 1746, 2376),
-    ("hbm0923", ("softmax", 33, 3, 33, 0, 1, "causal gaps"), 510, 551),
-    ("hbm0923", ("softmax", 20, 32, 1, 0, 1, "place"), 178, 219),
-    ("hbm0923", ("softmax", 512, 2, 3, 0, 1, "causal"), 366, 408),
-    ("hbm0923", ("softmax", 64, 2, 1, 0, 1, "in"), 126, 141),
-    ("hbm0923", ("act", 4096, 1, 1, 0, 1, ""), 294, 338),
-    ("hbm0923", ("act", 1000, 1, 4, 0, 1, ""), 294, 338),
-    ("hbm0923", ("act", 128, 1, 360, 0, 1, ""), 2918, 3111),
-    ("hbm0923", ("act", 96, 3, 7, 0, 1, "gaps"), 164, 207),
-    ("hbm0923", ("elementwise", 4096, 1, 1, 0, 1, ""), 316, 431),
-    ("hbm0923", ("elementwise", 2048, 1, 4, 0, 1, "place"), 544, 830),
-    ("hbm0923", ("elementwise", 64, 1, 500, 0, 1, ""), 2060, 3619),
-    ("hbm0923", ("elementwise", 96, 2, 17, 0, 1, "gaps"), 250, 363),
-    ("hbm0923", ("elementwise", 256, 1, 12, 0, 1, "in out"), 222, 248),
-    ("hbm0923", ("elementwise", 32, 1, 8, 0, 1, "out"), 52, 77),
-    ("hbm0923", ("pos_emb", 128, 32, 1, 0, 1, ""), 296, 340),
-    ("hbm0923", ("pos_emb", 64, 8, 20, 0, 1, ""), 696, 766),
-    ("hbm0923", ("pos_emb", 128, 2, 200, 0, 1, "own"), 3268, 5250),
+    ("hbm0923", ("norm", 4096, 1, 1, 0, 1, ""), 435, 549),
+    ("hbm0923", ("norm", 4096, 1, 2, 0, 1, ""), 691, 856),
+    ("hbm0923", ("norm", 1024, 1, 8, 0, 1, "layer"), 444, 803),
+    ("hbm0923", ("norm", 64, 1, 360, 0, 1, ""), 777, 1969),
+    ("hbm0923", ("norm", 128, 3, 17, 0, 1, "gaps"), 267, 561),
+    ("hbm0923", ("norm", 768, 1, 5, 0, 1, "place"), 243, 377),
+    ("hbm0923", ("norm", 64, 1, 9, 0, 1, "in out"), 75, 75),
+    ("hbm0923", ("softmax", 512, 8, 1, 0, 1, ""), 227, 273),
+    ("hbm0923", ("softmax", 100, 4, 5, 0, 1, ""), 155, 199),
+    ("hbm0923", ("softmax", 300, 2, 40, 0, 1, "causal"), 885, 2349),
+    ("hbm0923", ("softmax", 33, 3, 33, 0, 1, "causal gaps"), 267, 333),
+    ("hbm0923", ("softmax", 20, 32, 1, 0, 1, "place"), 101, 143),
+    ("hbm0923", ("softmax", 512, 2, 3, 0, 1, "causal"), 195, 240),
+    ("hbm0923", ("softmax", 64, 2, 1, 0, 1, "in"), 75, 90),
+    ("hbm0923", ("act", 4096, 1, 1, 0, 1, ""), 160, 267),
+    ("hbm0923", ("act", 1000, 1, 4, 0, 1, ""), 160, 267),
+    ("hbm0923", ("act", 128, 1, 360, 0, 1, ""), 1472, 2986),
+    ("hbm0923", ("act", 96, 3, 7, 0, 1, "gaps"), 95, 139),
+    ("hbm0923", ("elementwise", 4096, 1, 1, 0, 1, ""), 282, 423),
+    ("hbm0923", ("elementwise", 2048, 1, 4, 0, 1, "place"), 538, 828),
+    ("hbm0923", ("elementwise", 64, 1, 500, 0, 1, ""), 2026, 3641),
+    ("hbm0923", ("elementwise", 96, 2, 17, 0, 1, "gaps"), 230, 345),
+    ("hbm0923", ("elementwise", 256, 1, 12, 0, 1, "in out"), 218, 220),
+    ("hbm0923", ("elementwise", 32, 1, 8, 0, 1, "out"), 42, 67),
+    ("hbm0923", ("pos_emb", 128, 32, 1, 0, 1, ""), 162, 269),
+    ("hbm0923", ("pos_emb", 64, 8, 20, 0, 1, ""), 390, 695),
+    ("hbm0923", ("pos_emb", 128, 2, 200, 0, 1, "own"), 3230, 5200),
     ("hbm0923", ("trp_mvm", 128, 8, 1, 200, 2, ""), 160, 268),
     ("hbm0923", ("trp_mvm", 64, 2, 9, 33, 1, "gaps"), 80, 194),
     ("hbm0923", ("trp_mvm", 128, 4, 1, 512, 4, ""), 545, 665),
@@ -113,12 +113,12 @@ MEASURED = [
     ("hbm0923", ("dat2hbm", 64, 2, 200, 0, 1, "values"), 980, 1036),
     ("hbm0923", ("wt2hbm", 4096, 1, 1, 0, 1, ""), 146, 203),
     ("hbm0923", ("wt2hbm", 100000, 1, 1, 0, 1, ""), 3331, 3734),
-    ("hbm0923", ("norm", 13696, 1, 1, 0, 1, ""), 1822, 1903),
-    ("hbm0923", ("norm", 4096, 1, 32, 0, 1, ""), 8774, 12774),
-    ("hbm0923", ("softmax", 2048, 32, 1, 0, 1, ""), 4462, 5015),
-    ("hbm0923", ("softmax", 2048, 2, 32, 0, 1, "causal"), 8558, 12469),
-    ("hbm0923", ("act", 13696, 1, 1, 0, 1, ""), 894, 996),
-    ("hbm0923", ("elementwise", 13696, 1, 1, 0, 1, "place"), 916, 1373),
+    ("hbm0923", ("norm", 13696, 1, 1, 0, 1, ""), 1355, 1778),
+    ("hbm0923", ("norm", 4096, 1, 32, 0, 1, ""), 4531, 12617),
+    ("hbm0923", ("softmax", 2048, 32, 1, 0, 1, ""), 2243, 4366),
+    ("hbm0923", ("softmax", 2048, 2, 32, 0, 1, "causal"), 4291, 12134),
+    ("hbm0923", ("act", 13696, 1, 1, 0, 1, ""), 460, 944),
+    ("hbm0923", ("elementwise", 13696, 1, 1, 0, 1, "place"), 882, 1352),
 ]
 
 
@@ -148,7 +148,7 @@ def _with(name: str, **parameters: int) -> Device:
 
 def test_it_follows_the_devices_parameters() -> None:
     norm, attention = Shape("norm", 4096), Shape("trp_mvm", 128, lines=2, total=2048)
-    base = expected(DEVICES["hbm0923"], norm)
+    base = expected(_with("hbm0923", SfuInterval=2), norm)  # with 1 gamma and beta come too slowly
     # Two passes of 128 beats, 8 beats of pipeline and the reduction between them.
     assert expected(_with("hbm0923", SfuInterval=4), norm) - base == pytest.approx(2 * (2 * 128 + 28), abs=8)
     steps, base = 64 * 8, expected(DEVICES["hbm0923"], attention)  # both heads are one group
@@ -160,8 +160,8 @@ def test_long_instructions_go_on_at_the_rate_of_what_was_followed() -> None:
     """Two beats a row of 64 channels, a step each, whatever the number of rows; the pipeline is paid once."""
     device = DEVICES["hbm0923"]
     at = [expected(device, Shape("norm", 64, lines=n, tokens=1000)) for n in (1, 2, 20)]
-    assert at[1] - at[0] == pytest.approx(4000, rel=0.01)
-    assert at[2] - at[0] == pytest.approx(19 * 4000, rel=0.01)
+    assert at[1] - at[0] == pytest.approx(2000, rel=0.01)
+    assert at[2] - at[0] == pytest.approx(19 * 2000, rel=0.01)
 
 
 def test_timed_memory_is_never_faster_than_ideal() -> None:

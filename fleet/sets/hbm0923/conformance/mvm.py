@@ -98,7 +98,7 @@ class MvmSource(Source):
             chout = choice(rng, [1, tout - 1, tout, tout + 1, 31, 32, 33, 64, 65, *numbers(rng, 200, 3)])
             tokens = choice(rng, [1, 1, 2, 3, 5, 17, 33, 40])
         kept = choice(rng, [0, *SPARSE]) if p["Sparse"] else 0
-        tokens = min(tokens, p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(device, chin, kept))
+        tokens = min(tokens, p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(chin, kept))
         flags = rng.integers(0, 2, 3)
         shape = _Shape(
             chin, max(1, chout), tokens, SPARSE_TBLK if kept else choice(rng, _TBLKS),
@@ -247,7 +247,7 @@ class MvmSource(Source):
                 scales = ceil_div(ceil_div(n, s.tblk), 16) * BEAT_BYTES
                 kind = s.data if s.data in {"special", "tiny"} else "scale" if place.program else "plain"
                 bank[:, start : start + scales] = halves(rng, channels * scales // 2, kind).view(np.uint8).reshape(channels, scales)
-                start += scales + BEAT_BYTES * sum(code_beats(device, n, s.kept))
+                start += scales + BEAT_BYTES * sum(code_beats(n, s.kept))
             blocks.append(Write("hbm", at, bank.reshape(-1), port))
         return at
 

@@ -16,8 +16,8 @@ the weight buffer, the array. Outputs leave at one per cycle, and always as fast
                                          of places is full first
 
 the first block ends soon after the load: of every chunk, the array processes the first token as its surfaces arrive, and the
-others after it. A block ends later if its weights are late: its first codes come after their scales, or its last codes (without
-padding) limit it (`_block_behind_weights`, below "behind"). The streams end, counted from the first request, at
+others after it. A block ends later if its weights are late: its first codes come after their scales, or its last codes limit
+it (`_block_behind_weights`, below "behind"). The streams end, counted from the first request, at
 
     array     first + (blocks - 1) * W * token
     weights   behind + (blocks - 1) * beats, or first + (blocks - 1) * beats - ring if the ring fills up in the first block
@@ -140,15 +140,9 @@ def single_output(o: MvmFields, pixels: int) -> int:
 
 
 def block_weights(device: Device, o: MvmFields) -> tuple[int, int]:
-    """Return the beats of a block that a port delivers: scales before the first codes, and all up to the last used codes."""
-    p = device.parameters
-    group = p["TgroupCh"]
-    scales = ceil_div(ceil_div(min(o.chin, group), o.tblk), BEAT_BYTES // 2)
-    if o.kept:  # places come before the first codes; the last codes are all needed
-        return scales + 1, o.channel_bytes(device) // BEAT_BYTES
-    rest = (o.chin - 1) % group + 1
-    padding = ceil_div(rest, p["Tin"]) * p["Tin"] // ARRAY_LANES - ceil_div(rest, ARRAY_LANES)
-    return scales, o.channel_bytes(device) // BEAT_BYTES - padding
+    """Return the beats of a block that a port delivers: those before the first codes (scales, places), and all."""
+    scales = ceil_div(ceil_div(min(o.chin, device.parameters["TgroupCh"]), o.tblk), BEAT_BYTES // 2)
+    return scales + bool(o.kept), o.channel_bytes(device) // BEAT_BYTES
 
 
 def array_steps(o: MvmFields) -> int:
@@ -161,7 +155,7 @@ def weight_ring(device: Device, o: MvmFields) -> int:
     p = device.parameters
     ring = p["WtDepth"] * p["Tin"] // ARRAY_LANES
     if o.kept:
-        codes, places = code_beats(device, p["TgroupCh"], o.kept)
+        codes, places = code_beats(p["TgroupCh"], o.kept)
         ring = min(ring * (codes + places) // codes, ring // PLACE_SHARE * (codes + places) // places)
     return ring + p["PortFifoDepth"]
 
@@ -174,10 +168,10 @@ def way(o: MvmFields, constants: MvmConstants) -> int:
 def _block_behind_weights(device: Device, o: MvmFields, token: int) -> int:
     """Return the cycles from a block's first beat out of the ports to its end, if weights arrive last.
 
-    The array begins with the first codes, after their scales, or waits for the last codes that it needs, not for the padding.
+    The array begins with the first codes, after their scales, or waits for the last ones.
     """
-    scales, needed = block_weights(device, o)
-    return max(scales + o.tokens * token, needed + (o.tokens - 1) * token)
+    scales, beats = block_weights(device, o)
+    return max(scales + o.tokens * token, beats + (o.tokens - 1) * token)
 
 
 def _scale_ring(device: Device) -> int:
@@ -217,7 +211,6 @@ def _plan(device: Device, o: MvmFields) -> FollowedPlan:
         sharing=PIXEL_LANES // p["Tout"],
         beats=ceil_div(o.chin, ARRAY_LANES),
         scales=_scales(device, o),
-        codes=ceil_div(o.chin, p["Tin"]) * p["Tin"] // ARRAY_LANES,
         ring=p["WtDepth"] * p["Tin"] // ARRAY_LANES,
         scale_ring=_scale_ring(device),
         input=Stream(o.input % PAGE, o.in_surface, source == "onchip"),
@@ -251,8 +244,8 @@ def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS
 
 def mvm_macs(device: Device, o: MvmFields) -> tuple[int, int]:
     """Return (useful, issued) multiply-accumulates; of sparse weights those of the stored ones."""
-    tin, tout = device.parameters["Tin"], device.parameters["Tout"]
+    tout = device.parameters["Tout"]
     channels = ceil_div(o.chout, tout) * tout
     if o.kept:
         return o.tokens * ceil_div(o.chin * o.kept, BLOCK) * o.chout, o.tokens * array_steps(o) * ARRAY_LANES * channels
-    return o.tokens * o.chin * o.chout, o.tokens * ceil_div(o.chin, tin) * tin * channels
+    return o.tokens * o.chin * o.chout, o.tokens * array_steps(o) * ARRAY_LANES * channels

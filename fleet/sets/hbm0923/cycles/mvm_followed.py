@@ -39,7 +39,7 @@ class FollowedPlan(NamedTuple):
     """An instruction's sizes.
 
     surfaces: of activations. chunks: tokens that are loaded together. sharing: blocks of outputs per surface. beats: of the array
-    per token. scales: their beats before each `GROUP_BEATS`. codes: beats that a block stores. ring, scale_ring: beats that the
+    per token, and of codes. scales: their beats before each `GROUP_BEATS`. ring, scale_ring: beats that the
     buffers hold. bn: address and beats, 0 without.
     """
 
@@ -50,7 +50,6 @@ class FollowedPlan(NamedTuple):
     sharing: int
     beats: int
     scales: tuple[int, ...]
-    codes: int
     ring: int
     scale_ring: int
     input: Stream
@@ -114,7 +113,7 @@ class _Weights:
         self._next = FIRST_WEIGHT
         self._here: list[int] = []
         self.freed: list[int] = []
-        """Cycles in which a beat of codes is used last; padding counts with the beat before it."""
+        """Cycles in which a beat of codes is used last."""
         self._scales = 0
         self.ends: list[int] = []
         """Last cycles of the blocks."""
@@ -124,7 +123,7 @@ class _Weights:
         p = self._plan
         while len(self._here) <= index:
             at = len(self._here)
-            group, beat = divmod(at % p.codes, GROUP_BEATS)
+            group, beat = divmod(at % p.beats, GROUP_BEATS)
             if beat == 0:
                 self._pop_scales(p.scales[group])
             if at >= p.ring:
@@ -155,11 +154,11 @@ def last_issue(p: FollowedPlan) -> int:
             last = beat == p.beats - 1
             first, stride = places[token]
             pixel = first + min(2 * beat + 1, p.surfaces - 1) * stride
-            now = max(now + 1, reads.beat(0, pixel), weights.here(block * p.codes + beat))
+            now = max(now + 1, reads.beat(0, pixel), weights.here(block * p.beats + beat))
             if last:
                 now = max(now, reads.beat(2, output), reads.beat(1, 2 * surface + 1) if p.bn[1] else 0)
             if last_token:
-                weights.freed += [now] * (p.codes - beat if last else 1)
+                weights.freed.append(now)
         if last_token:
             weights.ends.append(now)
         reads.res.pop(now + RES_POP)

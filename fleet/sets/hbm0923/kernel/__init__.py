@@ -18,7 +18,7 @@ import numpy.typing as npt
 from fleet.sdk import Device, Memory
 from fleet.sdk.native import Target, compile_library, target
 from fleet.sets.hbm0923.kernel._sizes import CHANNELS, DIGITS, UNIT
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, BEAT_CODES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import feature_hull
 from fleet.sets.hbm0923.weights import dense_ports
 
@@ -52,7 +52,7 @@ def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the
 
 
 @lru_cache(maxsize=256)
-def _offsets(tin: int, tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _offsets(tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return (codes, scales): the offset of every group in the bytes of a channel."""
     codes: list[int] = []
     scales: list[int] = []
@@ -63,7 +63,7 @@ def _offsets(tin: int, tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[n
         scales += (at + 2 * g for g in range(groups))
         at += BEAT_BYTES * ceil_div(groups, BEAT_BYTES // 2)
         codes += (at + g * tblk // 2 for g in range(groups))
-        at += BEAT_BYTES * ceil_div(ceil_div(n, tin) * tin // 2, BEAT_BYTES)
+        at += BEAT_BYTES * ceil_div(n, BEAT_CODES)
     return np.array(codes, np.int64), np.array(scales, np.int64)
 
 
@@ -101,7 +101,7 @@ def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArra
     if functions["split"](address(x), o.in_surface, o.tokens, o.chin, units, *arguments) < 0:
         return None
     acc = np.zeros((o.tokens, ceil_div(o.chout, CHANNELS) * CHANNELS), np.float32)
-    codes_at, scales_at = _offsets(device.parameters["Tin"], device.parameters["TgroupCh"], o.chin, o.tblk)
+    codes_at, scales_at = _offsets(device.parameters["TgroupCh"], o.chin, o.tblk)
     addresses = np.array([address(p) for p in ports], np.int64)
     functions["product"](
         address(addresses), device.parameters["Tout"], size, o.chout, units, all_units, address(codes_at), address(scales_at),

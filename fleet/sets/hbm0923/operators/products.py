@@ -83,7 +83,7 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
 def tile_tokens(device: Device, chin: int, kept: int = 0, *, argmax: bool) -> int:
     """Return the maximum tokens of one instruction; 0 if not even one fits. kept: stored weights of 8, 0 for all."""
     p = device.parameters
-    tile = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(device, chin, kept))
+    tile = min(p["MaxToken"], p["DatDepth"] * p["Tin"] // BEAT_CODES // row_words(chin, kept))
     return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
 
 

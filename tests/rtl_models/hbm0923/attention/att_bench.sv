@@ -45,8 +45,13 @@ module att_bench
   ddr_rd_rsp_t             ddr_rd_rsp;
   ddr_wr_req_t             ddr_wr_req;
   ddr_wr_rsp_t             ddr_wr_rsp;
-  logic                    result_valid;
-  logic [31:0]             result;
+  logic [1:0]              result_valid;
+  logic [1:0][31:0]        result;
+  // The other slot's, which takes no instruction here.
+  logic [2:0]              idle;
+  hulls_t                  idle_hulls;
+  logic [15:0]             idle_opcode, idle_error;
+  logic [5:0][31:0]        idle_cycles;
 
   hbm0923_attention #(
     .Tout(Ports),
@@ -62,22 +67,24 @@ module att_bench
   ) u_dut (
     .clk_i,
     .rst_ni,
-    .start_i,
+    .start_i              ({1'b0, start_i}),
     .mode_i,
     .operands_i,
-    .busy_o,
-    .oldest_i,
-    .checked_o,
-    .hulls_o              (hulls),
-    .data_go_i,
-    .coef_go_i            (1'b0),
-    .hbm_go_i,
-    .commit_valid_o,
-    .commit_opcode_o,
-    .commit_error_o,
+    .busy_o               ({idle[0], busy_o}),
+    .oldest_i             ({1'b0, oldest_i}),
+    .checked_o            ({idle[1], checked_o}),
+    .hulls_o              ({idle_hulls, hulls}),
+    .data_go_i            ({1'b0, data_go_i}),
+    .bound_i              ('0),
+    .settled_o            (),
+    .coef_go_i            ('0),
+    .hbm_go_i             ({1'b0, hbm_go_i}),
+    .commit_valid_o       ({idle[2], commit_valid_o}),
+    .commit_opcode_o      ({idle_opcode, commit_opcode_o}),
+    .commit_error_o       ({idle_error, commit_error_o}),
     .commit_result_valid_o(result_valid),
     .commit_result_o      (result),
-    .commit_cycles_o,
+    .commit_cycles_o      ({idle_cycles, commit_cycles_o}),
     .ddr_rd_req_o         (ddr_rd_req),
     .ddr_rd_rsp_i         (ddr_rd_rsp),
     .ddr_wr_req_o         (ddr_wr_req),
@@ -135,5 +142,5 @@ module att_bench
     ddr_wr_req.aw_valid || ddr_wr_req.w_valid || hbm_writes != '0 || commit_valid_o |-> oldest_i);
   assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !busy_o |->
     !(ddr_rd_req.ar_valid || ddr_wr_req.aw_valid || ddr_wr_req.w_valid || hbm_reads != '0 || hbm_writes != '0));
-  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) !result_valid && result == '0);
+  assert property (@(posedge clk_i) disable iff (!out_of_reset_q) result_valid == '0 && result == '0 && idle == '0);
 endmodule

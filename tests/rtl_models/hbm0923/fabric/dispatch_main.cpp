@@ -1,5 +1,6 @@
-// The dispatcher among five units, one of two slots, that take random times, read and write random ranges and are refused now
+// The dispatcher among five units, two of two slots, that take random times, read and write random ranges and are refused now
 // and then; with starts from registers at any time, and binaries.
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -8,10 +9,13 @@
 
 namespace {
 
-constexpr uint32_t kUnits = 6, kInFlight = 4, kGroups = 4, kRangeBits = 69, kHullBits = 7 * kRangeBits, kCommitBits = 241;
+constexpr uint32_t kUnits = 7, kInFlight = 4, kGroups = 4, kRangeBits = 69, kHullBits = 7 * kRangeBits, kCommitBits = 241, kBoundBits = 28;
 enum { kHbmWr, kWr0, kWr1, kHbm, kCoef, kData0, kData1 };  // ranges of a hull, from the least significant
+constexpr uint64_t kNoBound = (1u << kBoundBits) - 1;
 constexpr uint32_t kBusy = 5;
-constexpr uint32_t kMvm = 0, kMvmNext = 5;  // slots; the others have their units' numbers
+constexpr uint32_t kMvm = 0, kAttention = 2, kMvmNext = 5, kAttentionNext = 6;  // slots; the others have their units' numbers
+
+uint32_t next_slot(uint32_t unit) { return unit == kMvm ? kMvmNext : unit == kAttention ? kAttentionNext : unit; }
 
 struct Range {
     bool valid = false;
@@ -29,6 +33,8 @@ struct Unit {
     uint32_t check = 0, work = 0, write = 0, error = 0, opcode = 0, needs = 0;
     std::array<uint32_t, 3> free{};  // cycles since a class of reads has met nothing
     Range hulls[7];
+    uint32_t settled = 0;             // beat below which wr[0] is settled
+    std::array<uint64_t, 2> bound{};  // of its activations: what the next cycle must show
     std::array<uint32_t, 6> cycles{};
     uint32_t result = 0;
     bool has_result = false;
@@ -44,7 +50,7 @@ constexpr Start kStarts[] = {
     {1, 2, 2, 3},        {1, 4, 1, 4},        {1, 8, 1, 5},        {1, 0x10, 1, 6},     {1, 0x20, 1, 7},    {1, 0x40, 2, 0x30},
     {1, 3, 1, 0},        {2, 1, 3, 1},        {2, 2, 3, 0},        {3, 2, 4, 0x20},     {3, 0, 4, 0},       {3, 1, 4, 0x21},
 };
-constexpr uint32_t kGroupOf[kUnits] = {0, 1, 1, 2, 3, 0};
+constexpr uint32_t kGroupOf[kUnits] = {0, 1, 1, 2, 3, 0, 1};
 
 }  // namespace
 
@@ -59,7 +65,7 @@ int main(int argc, char** argv) {
     Unit units[kUnits];
     std::deque<uint32_t> under_way;  // slots, oldest first
     bool done[kGroups] = {};
-    uint32_t err_cause = 0, err_instr = 0, commits = 0, tasks_done = 0, result = 0, overlapped = 0, early = 0, ends = 0, both = 0, twice = 0, full = 0;
+    uint32_t err_cause = 0, err_instr = 0, commits = 0, tasks_done = 0, result = 0, overlapped = 0, followed = 0, early = 0, ends = 0, both = 0, twice = 0, twice_attention = 0, full = 0;
     std::array<uint32_t, 6> last{};
     // The run of a binary.
     bool run = false, stopped = false, over = false, offered = false;
@@ -71,7 +77,7 @@ int main(int argc, char** argv) {
         const bool pulse = random.often(run ? 3 : 20);
         const Start start = kStarts[random.below(std::size(kStarts))];
         const bool wants_run = start.group == 3 && start.mode == 1;
-        const bool unit_busy = units[start.unit].busy || (start.unit == kMvm && units[kMvmNext].busy);
+        const bool unit_busy = units[start.unit].busy || units[next_slot(start.unit)].busy;
         const bool taken = pulse && !run && !unit_busy && (wants_run || under_way.size() < 2);
         const bool refused = pulse && !taken;
         top.pulse_i = pulse ? 1u << start.group : 0;
@@ -101,6 +107,7 @@ int main(int argc, char** argv) {
                 poke(top.hulls_i, bit + 34, 34, n.hulls[r].lo);
                 poke(top.hulls_i, bit + 68, 1, n.hulls[r].valid);
             }
+            poke(top.settled_i, kBoundBits * u, kBoundBits, n.settled);
             poke(top.commit_error_i, 16 * u, 16, n.error);
             for (uint32_t c = 0; c < 6; ++c) poke(top.commit_i, u * kCommitBits + 32 * c, 32, n.cycles[c]);
             poke(top.commit_i, u * kCommitBits + 192, 32, n.result);
@@ -126,11 +133,12 @@ int main(int argc, char** argv) {
         // ---- what it decides
         const bool task_taken = offered && !stopped && top.task_ready_o;
         uint32_t expected_start = taken && !wants_run ? 1u << start.unit : 0;
-        const uint32_t slot = task.unit == kMvm && units[kMvm].busy ? kMvmNext : task.unit;
+        const uint32_t slot = units[task.unit].busy ? next_slot(task.unit) : task.unit;
         if (task_taken) {
             expected_start = 1u << slot;
             account.expect(under_way.size() < kInFlight && !units[slot].busy, cycle, "a task was taken without a place for it");
             twice += slot == kMvmNext;
+            twice_attention += slot == kAttentionNext;
             full += under_way.size() + 1 == kInFlight;
             if (!under_way.empty()) {
                 const Unit& before = units[under_way.back()];
@@ -158,6 +166,12 @@ int main(int argc, char** argv) {
                                 static_cast<bool>(top.hbm_go_o >> u & 1)};
             if (oldest) account.expect(go[0] && go[1] && go[2], cycle, "the oldest must wait");
             if (!oldest && !young) account.expect(!go[0] && !go[1] && !go[2], cycle, "reads of nobody");
+            for (uint32_t r = 0; r < 2; ++r) {
+                const uint64_t shown = peek(top.bounds_o, kBoundBits * (2 * u + r), kBoundBits);
+                account.expect(shown == n.bound[r], cycle, "how far it may read what is still written");
+                followed += shown != 0 && shown != kNoBound;
+            }
+            n.bound = {};
             if (young) {
                 bool meets[3] = {};
                 bool known = n.checked;
@@ -170,6 +184,17 @@ int main(int argc, char** argv) {
                     }
                     meets[2] |= n.hulls[kHbm].meets(w[kHbmWr]);
                     known &= old.checked;
+                }
+                if (known && !(go[0] && go[1] && go[2])) {
+                    n.bound = {kNoBound, kNoBound};
+                    for (size_t i = 0; i < place; ++i) {
+                        const Unit& old = units[under_way[i]];
+                        for (const int r : {0, 1}) {
+                            const Range& read = n.hulls[kData0 + r];
+                            if (read.meets(old.hulls[kWr0])) n.bound[r] = std::min<uint64_t>(n.bound[r], old.settled);
+                            if (read.meets(old.hulls[kWr1])) n.bound[r] = 0;
+                        }
+                    }
                 }
                 for (int c = 0; c < 3; ++c) {
                     if (go[c]) account.expect(known && !meets[c], cycle, "reads what an older one writes");
@@ -255,6 +280,7 @@ int main(int argc, char** argv) {
         }
         for (Unit& n : units) {
             if (!n.busy) continue;
+            if (n.checked && random.often(30)) n.settled += static_cast<uint32_t>(random.below(3));
             if (n.check != 0 && --n.check == 0) n.checked = true;
             if (n.checked && n.needs == 0 && n.work != 0) --n.work;
             if (n.checked && n.needs == 0 && n.work == 0 && n.write != 0 && &n == &units[under_way.front()]) --n.write;
@@ -288,7 +314,8 @@ int main(int argc, char** argv) {
         if (stopped) offered = false;
         edge(top);
     }
+    account.expect(followed > cycles / 400, cycles, "too little was read of what is written");
     account.expect(overlapped > cycles / 50 && early > cycles / 400 && ends > cycles / 2000 && both > 0, cycles, "too little happened");
-    account.expect(twice > cycles / 2000 && full > cycles / 2000, cycles, "too few were under way");
+    account.expect(twice > cycles / 2000 && twice_attention > cycles / 2000 && full > cycles / 2000, cycles, "too few were under way");
     return account.close(20 * cycles);
 }

@@ -114,8 +114,8 @@ def test_elementwise(operation: Callable[..., Node], mode: int) -> None:
 
 
 def mvm(start: int, **changed: int) -> dict[int, int]:
-    """(160, 96) by 3 tokens. A channel has a beat of scales and two words of 128 codes, 32 + 128 bytes."""
-    wt_bits = 8 * (32 + 128)
+    """(160, 96) by 3 tokens. A channel has a beat of scales and three of 64 codes, 32 + 96 bytes."""
+    wt_bits = 8 * (32 + 96)
     base = {2: 160, 3: 3, 4: 1, 5: 3, 6: 1, 7: 96, 8: 96, 9: 3, 10: 0x20000, 11: 0, 12: wt_bits, 13: 0x21000, 14: 0, 15: 28, 16: 0,
             17: 0, 18: 0, 19: 0, 20: 0, 21: 0, 22: 5769216, 23: 3670144, 24: 160, 25: 0, 26: 0, 27: 0, 28: 0,
             29: ROW, 30: ROW, 31: ROW, 32: ROW, 33: start}  # fmt: skip

@@ -6,14 +6,51 @@
 //
 // Functions, not modules: called inside clock-enabled always_ff stages, an idle unit evaluates nothing, and each is
 // compiled once (no_inline_task) instead of once a lane. 64-bit operands keep simulated arithmetic free of masking.
+//
+// An operator that is too slow for one stage of hardware is the composition of its stages, functions of their own that hand
+// on a structure; the modules NAME_pipe have the same stages with registers between them. Structures are unpacked and of whole words, so
+// that they cost a simulation nothing; what no stage reads takes no register.
 package fp_pkg;
 
   localparam logic [31:0] Fp32Nan = 32'h7FC0_0000;
   localparam logic [15:0] Fp16Nan = 16'h7E00;
 
-  // Number of leading zeros of a 64-bit word; 64 for zero.
+  // Number of leading zeros of a 64-bit word; 64 for zero. For hardware: of each four bits, then of twice as many.
+  function automatic logic [6:0] clz64_tree(input logic [63:0] x);
+    logic [15:0]      any4;
+    logic [15:0][1:0] zeros4;
+    logic [7:0]       any8;
+    logic [7:0][2:0]  zeros8;
+    logic [3:0]       any16;
+    logic [3:0][3:0]  zeros16;
+    logic [1:0]       any32;
+    logic [1:0][4:0]  zeros32;
+    for (int unsigned i = 0; i < 16; i++) begin
+      any4[i]   = x[4*i+:4] != '0;
+      zeros4[i] = {x[4*i+2+:2] == '0, !x[4*i+3] && (x[4*i+2] || !x[4*i+1])};
+    end
+    for (int unsigned i = 0; i < 8; i++) begin
+      any8[i]   = any4[2*i+:2] != '0;
+      zeros8[i] = {!any4[2*i+1], any4[2*i+1] ? zeros4[2*i+1] : zeros4[2*i]};
+    end
+    for (int unsigned i = 0; i < 4; i++) begin
+      any16[i]   = any8[2*i+:2] != '0;
+      zeros16[i] = {!any8[2*i+1], any8[2*i+1] ? zeros8[2*i+1] : zeros8[2*i]};
+    end
+    for (int unsigned i = 0; i < 2; i++) begin
+      any32[i]   = any16[2*i+:2] != '0;
+      zeros32[i] = {!any16[2*i+1], any16[2*i+1] ? zeros16[2*i+1] : zeros16[2*i]};
+    end
+    if (any32 == '0) return 7'd64;
+    return {1'b0, !any32[1], any32[1] ? zeros32[1] : zeros32[0]};
+  endfunction
+
+  // The same, as a processor counts them faster.
   function automatic logic [6:0] clz64(input logic [63:0] x);
     /*verilator no_inline_task*/
+`ifdef SYNTHESIS
+    return clz64_tree(x);
+`else
     // Steps without a choice: what a processor cannot predict costs it more than all of them.
     logic [63:0] v;
     logic [6:0]  n, step;
@@ -25,6 +62,16 @@ package fp_pkg;
     step = 7'(v[63:62] == 2'd0) << 1;   n = n + step;  v = v << step[5:0];
     n = n + 7'(v[63] == 1'b0);
     return (x == 64'd0) ? 7'd64 : n;
+`endif
+  endfunction
+
+  // The same, where mostly there are none or one.
+  function automatic logic [6:0] clz64_few(input logic [63:0] x);
+`ifdef SYNTHESIS
+    return clz64_tree(x);
+`else
+    return (x[63:62] == 2'd0) ? clz64(x) : 7'(!x[63]);
+`endif
   endfunction
 
   // Right shift that keeps what falls off as a sticky lowest bit.
@@ -35,68 +82,143 @@ package fp_pkg;
       lost    = x;
     end else begin
       shifted = x >> n[5:0];
-      lost    = x & ((64'd1 << n[5:0]) - 64'd1);
+      lost    = x & ~(64'hFFFF_FFFF_FFFF_FFFF << n[5:0]);
     end
     return shifted | 64'(lost != 64'd0);
   endfunction
 
-  // Rounds and packs |value| = mag * 2^(exp - 127 - 55) where bit 55 of mag has the weight of a normal's hidden bit.
-  // Bits below 32 are rounded away. mag below 2^56; exp as IEEE stores it, 1 or more; bit 55 clear only when exp is 1.
-  function automatic logic [31:0] pack32(input logic sign, input logic [31:0] exp, input logic [63:0] mag);
-    logic [63:0] kept, low, packed_value;
-    kept = mag >> 32;
-    low  = mag & 64'h0000_0000_FFFF_FFFF;
+  // ---- rounding to binary32, the last stage of its operators
+  typedef struct {
+    logic [31:0] sign;     // in its place
+    logic [31:0] special;  // the result, if not 0
+    logic [31:0] exp;      // as IEEE stores it less 1, with a hidden bit in `kept`; at most 254
+    logic [31:0] kept;
+    logic [31:0] half;     // 1: what is lost is half a unit of `kept` or more
+    logic [31:0] more;     // 1: more than half, or half and `kept` is odd
+  } fp32_round_t;
+
+  function automatic logic [31:0] fp32_round(input fp32_round_t r);
+    logic [31:0] magnitude;
+    if (r.special != 32'd0) return r.special;
     // A carry out of the mantissa runs into the exponent, which is what rounding up to the next binade means.
-    packed_value = (64'(exp - 32'd1) << 23) + kept;
-    if (low > 64'h8000_0000 || (low == 64'h8000_0000 && kept[0])) packed_value = packed_value + 64'd1;
-    if (packed_value >= 64'h7F80_0000) packed_value = 64'h7F80_0000;
-    return {sign, packed_value[30:0]};
+    magnitude = (r.exp << 23) + r.kept + (r.half & r.more);
+    return r.sign | ((magnitude[30:23] == 8'hFF) ? 32'h7F80_0000 : magnitude);
   endfunction
 
-  // binary32 sum. Units with trees spend most of their simulated time here: no choice that random operands make
-  // unpredictable, but for that of a deep cancellation. This one is compiled into its caller: for loops over lanes.
-  function automatic logic [31:0] fp32_add_inline(input logic [31:0] a, input logic [31:0] b);
-    logic [31:0] swap, x, y, ex, ey, shift, magnitude, one;
-    logic [63:0] mx, my, negate, sum;
-    // The larger magnitude first, without a branch.
+  // |value| = mag * 2^(exp - 127 - 55), exp 1 or more: bit 55 of mag has the weight of a normal's hidden bit, and is clear only
+  // where exp is 1. mag below 2^56.
+  typedef struct {
+    logic [31:0] sign, special, exp;
+    logic [63:0] mag;
+  } fp32_exact_t;
+
+  function automatic fp32_round_t fp32_rounding(input fp32_exact_t p);
+    return '{
+      sign: p.sign, special: p.special, exp: p.exp - 32'd1, kept: 32'(p.mag >> 32) & 32'h00FF_FFFF,
+      half: 32'(p.mag[31]), more: 32'(p.mag[32] || p.mag[30:0] != 31'd0)
+    };
+  endfunction
+
+  // ---- binary32 sum
+  typedef struct {
+    logic [31:0] x, y;  // x has the larger magnitude
+  } fp32_add_order_t;
+  typedef struct {
+    logic [31:0] sign, zero_sign, special, exp, shift;
+    logic [63:0] x, y, negate;  // hidden bits at 56
+  } fp32_add_align_t;
+  typedef struct {
+    logic [31:0] sign, zero_sign, special, exp;
+    logic [63:0] sum;
+  } fp32_add_sum_t;
+  typedef struct {
+    logic [31:0] sign, zero_sign, special, exp, zeros;
+    logic [63:0] sum;
+  } fp32_add_count_t;
+  typedef struct {
+    logic [31:0] sign, special, exp, shift;
+    logic [63:0] sum;
+  } fp32_add_limit_t;
+
+  // The larger magnitude first, without a branch. Units with trees spend most of their simulated time in sums: no choice
+  // that random operands make unpredictable, but for that of a deep cancellation.
+  function automatic fp32_add_order_t fp32_add_order(input logic [31:0] a, input logic [31:0] b);
+    logic [31:0] swap;
     swap = (32'd0 - 32'(b[30:0] > a[30:0])) & (a ^ b);
-    x    = a ^ swap;
-    y    = b ^ swap;
-    ex   = 32'(x[30:23]);
-    ey   = 32'(y[30:23]);
-    if (ex - 32'd1 >= 32'd254) begin
-      if (ex == 32'd0) begin
-        // Two subnormals or zeros: integers. A carry makes a normal.
-        magnitude = (x[31] == y[31]) ? 32'(x[30:0]) + 32'(y[30:0]) : 32'(x[30:0]) - 32'(y[30:0]);
-        return magnitude | ((magnitude != 32'd0 || y[31]) ? x & 32'h8000_0000 : 32'd0);
-      end
-      if (x[22:0] != 23'd0) return Fp32Nan;
-      return (y[30:0] == 31'h7F80_0000 && x[31] != y[31]) ? Fp32Nan : x;
+    return '{x: a ^ swap, y: b ^ swap};
+  endfunction
+
+  function automatic fp32_add_align_t fp32_add_align(input fp32_add_order_t p);
+    fp32_add_align_t r;
+    logic [31:0]     ex, ey, hx, hy, shift;
+    ex = 32'(p.x[30:23]);
+    ey = 32'(p.y[30:23]);
+    hx = 32'(ex != 32'd0);
+    hy = 32'(ey != 32'd0);
+    // A subnormal has the exponent of the smallest normal. 32 places lose nothing, and leave y so small that a larger
+    // distance rounds alike.
+    ex        = ex | 32'(ex == 32'd0);
+    ey        = ey | 32'(ey == 32'd0);
+    shift     = ex - ey;
+    r.shift   = (shift > 32'd32) ? 32'd32 : shift;
+    r.exp     = ex;
+    // 1 in the lowest place completes the negation.
+    r.negate    = 64'd0 - 64'(p.x[31] ^ p.y[31]);
+    r.x         = (64'(p.x[22:0]) << 33) | (64'(hx) << 56) | (r.negate & 64'd1);
+    r.y         = (64'(p.y[22:0]) << 33) | (64'(hy) << 56);
+    r.sign      = p.x & 32'h8000_0000;
+    r.zero_sign = p.x & p.y & 32'h8000_0000;
+    r.special = 32'd0;
+    if (ex == 32'd255) begin
+      r.special = r.sign | 32'h7F80_0000;
+      if (p.x[22:0] != 23'd0 || (ey == 32'd255 && p.x[31] != p.y[31])) r.special = Fp32Nan;
     end
-    // Hidden bits at 55. A subnormal has the exponent of the smallest normal.
-    one = 32'(ey != 32'd0);
-    mx  = (64'(x[22:0]) << 32) | 64'h0080_0000_0000_0000;
-    my  = (64'(y[22:0]) << 32) | (64'(one) << 55);
-    // 32 places lose nothing, and leave y so small that a larger distance rounds alike.
-    shift  = ex - ey - 32'd1 + one;
-    shift  = (shift > 32'd32) ? 32'd32 : shift;
-    my     = my >> shift[5:0];
-    negate = 64'd0 - 64'(x[31] ^ y[31]);
-    sum    = mx + ((my ^ negate) - negate);
-    // Leading one to bit 56, or as far as the exponent goes.
-    if ((sum >> 55) == 64'd0) begin
-      if (sum == 64'd0) return 32'd0;
-      shift = 32'(clz64(sum)) - 32'd8;
-      shift = (shift >= ex) ? ex - 32'd1 : shift;
-      ex    = ex - shift;
-      sum   = sum << shift[5:0];
+    return r;
+  endfunction
+
+  function automatic fp32_add_align_t fp32_add_shift(input fp32_add_align_t p);
+    fp32_add_align_t r;
+    r   = p;
+    r.y = p.y >> p.shift[5:0];
+    return r;
+  endfunction
+
+  function automatic fp32_add_sum_t fp32_add_sum(input fp32_add_align_t p);
+    return '{sign: p.sign, zero_sign: p.zero_sign, special: p.special, exp: p.exp, sum: p.x + (p.y ^ p.negate)};
+  endfunction
+
+  // How far the leading one is from bit 57: far only where much has cancelled.
+  function automatic fp32_add_count_t fp32_add_count(input fp32_add_sum_t p);
+    return '{
+      sign: p.sign, zero_sign: p.zero_sign, special: p.special, exp: p.exp, zeros: 32'(clz64_few(p.sum << 6)), sum: p.sum
+    };
+  endfunction
+
+  // It moves there, but no further than the exponent goes.
+  function automatic fp32_add_limit_t fp32_add_limit(input fp32_add_count_t p);
+    logic [31:0] shift, sign;
+    shift = p.zeros;
+    sign  = p.sign;
+    if (p.zeros > p.exp || p.zeros[6]) begin
+      shift = p.exp;
+      if (p.zeros[6]) sign = p.zero_sign;
     end
-    one = 32'd1 - 32'(sum >> 56);
-    sum = sum << one[5:0];
-    // To nearest even; a carry out of the mantissa runs into the exponent.
-    sum       = (64'(ex - one) << 23) + ((sum + 64'h0000_0000_FFFF_FFFF + ((sum >> 33) & 64'd1)) >> 33);
-    magnitude = (sum > 64'h7F80_0000) ? 32'h7F80_0000 : sum[31:0];
-    return magnitude | (x & 32'h8000_0000);
+    return '{sign: sign, special: p.special, exp: p.exp - shift, shift: shift, sum: p.sum};
+  endfunction
+
+  function automatic fp32_round_t fp32_add_rounding(input fp32_add_limit_t p);
+    logic [63:0] sum;
+    sum = p.sum << p.shift[5:0];
+    return '{
+      sign: p.sign, special: p.special, exp: p.exp, kept: 32'(sum >> 34) & 32'h00FF_FFFF,
+      half: 32'(sum[33]), more: 32'(sum[34] || sum[32:0] != 33'd0)
+    };
+  endfunction
+
+  // This one is compiled into its caller: for loops over lanes.
+  function automatic logic [31:0] fp32_add_inline(input logic [31:0] a, input logic [31:0] b);
+    return fp32_round(fp32_add_rounding(fp32_add_limit(fp32_add_count(fp32_add_sum(fp32_add_shift(fp32_add_align(
+      fp32_add_order(a, b))))))));
   endfunction
 
   function automatic logic [31:0] fp32_add(input logic [31:0] a, input logic [31:0] b);
@@ -104,70 +226,101 @@ package fp_pkg;
     return fp32_add_inline(a, b);
   endfunction
 
-  // binary32 product.
-  function automatic logic [31:0] fp32_mul(input logic [31:0] a, input logic [31:0] b);
-    /*verilator no_inline_task*/
-    logic [31:0] ea, eb, shift;
-    logic [63:0] ma, mb, product;
-    logic signed [31:0] exp;
-    logic        sign;
-    sign = a[31] ^ b[31];
-    if (a[30:0] > 31'h7F80_0000 || b[30:0] > 31'h7F80_0000) return Fp32Nan;
-    if (a[30:0] == 31'h7F80_0000) return (b[30:0] == 31'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
-    if (b[30:0] == 31'h7F80_0000) return (a[30:0] == 31'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
-    if (a[30:0] == 31'd0 || b[30:0] == 31'd0) return {sign, 31'd0};
-    ea = 32'(a[30:23]);
-    eb = 32'(b[30:23]);
-    ma = {40'd0, ea != 32'd0, a[22:0]};
-    mb = {40'd0, eb != 32'd0, b[22:0]};
-    if (ea == 32'd0) ea = 32'd1;
-    if (eb == 32'd0) eb = 32'd1;
-    // Exact product, its leading one moved to bit 55.
-    product = ma * mb;
-    shift   = 32'(clz64(product)) - 32'd8;
-    product = product << shift[5:0];
-    exp     = $signed(ea) + $signed(eb) - 32'sd118 - $signed(shift);
-    if (exp < 32'sd1) begin
-      product = shr_sticky(product, $unsigned(32'sd1 - exp));
-      exp     = 32'sd1;
+  // ---- binary32 product
+  typedef struct {
+    logic [31:0] sign, special, exp;
+    logic [63:0] a, b;
+  } fp32_mul_operands_t;
+  typedef struct {
+    logic [31:0] sign, special, exp;
+    logic [63:0] low, high;  // a DSP multiplies by 17 bits
+  } fp32_mul_parts_t;
+  typedef struct {
+    logic [31:0] sign, special, exp;
+    logic [63:0] product;
+  } fp32_mul_product_t;
+  typedef struct {
+    logic [31:0] sign, special, exp, zeros;
+    logic [63:0] product;
+  } fp32_mul_count_t;
+  typedef struct {
+    logic [31:0] sign, special, exp, right;
+    logic [63:0] product;
+  } fp32_mul_normal_t;
+
+  function automatic fp32_mul_operands_t fp32_mul_operands(input logic [31:0] a, input logic [31:0] b);
+    fp32_mul_operands_t r;
+    logic [31:0]        ea, eb;
+    ea        = 32'(a[30:23]);
+    eb        = 32'(b[30:23]);
+    r.sign    = (a ^ b) & 32'h8000_0000;
+    r.a       = 64'(a[22:0]) | (64'(ea != 32'd0) << 23);
+    r.b       = 64'(b[22:0]) | (64'(eb != 32'd0) << 23);
+    r.exp     = (ea | 32'(ea == 32'd0)) + (eb | 32'(eb == 32'd0)) - 32'd118;
+    r.special = 32'd0;
+    if (ea == 32'd255 || eb == 32'd255) begin
+      r.special = r.sign | 32'h7F80_0000;
+      if (a[30:0] > 31'h7F80_0000 || b[30:0] > 31'h7F80_0000 || a[30:0] == 31'd0 || b[30:0] == 31'd0) r.special = Fp32Nan;
     end
-    if (exp > 32'sd254) return {sign, 31'h7F80_0000};
-    return pack32(sign, $unsigned(exp), product);
+    return r;
   endfunction
 
-  // binary32 product by a factor of at most 14 significant bits, for operands and products that are no subnormals (which
-  // count as zeros) and products that do not overflow: one narrow multiplier and no search for the leading one.
-  function automatic logic [31:0] fp32_mul_short(input logic [31:0] a, input logic [31:0] b);
-    /*verilator no_inline_task*/
-    logic [31:0] carry;
-    logic [63:0] product;
-    logic        sign, unused_bits;
-    unused_bits = ^b[9:0];
-    sign        = a[31] ^ b[31];
-    if (a[30:23] == 8'hFF || b[30:23] == 8'hFF) begin
-      // NaN, infinity times zero, infinity.
-      if ((a[30:23] == 8'hFF && a[22:0] != 23'd0) || (b[30:23] == 8'hFF && b[22:10] != 13'd0)) return Fp32Nan;
-      return (a[30:23] == 8'd0 || b[30:23] == 8'd0) ? Fp32Nan : {sign, 31'h7F80_0000};
+  function automatic fp32_mul_parts_t fp32_mul_parts(input fp32_mul_operands_t p);
+    return '{
+      sign: p.sign, special: p.special, exp: p.exp, low: 64'(p.a[23:0]) * 64'(p.b[16:0]),
+      high: 64'(p.a[23:0]) * 64'(p.b[23:17])
+    };
+  endfunction
+
+  function automatic fp32_mul_product_t fp32_mul_product(input fp32_mul_parts_t p);
+    return '{sign: p.sign, special: p.special, exp: p.exp, product: p.low + (p.high << 17)};
+  endfunction
+
+  // How far the leading one is from bit 55.
+  function automatic fp32_mul_count_t fp32_mul_count(input fp32_mul_product_t p);
+    return '{sign: p.sign, special: p.special, exp: p.exp, zeros: 32'(clz64(p.product << 8)), product: p.product};
+  endfunction
+
+  // It goes there; below the smallest normal the mantissa is to move down again instead of the exponent. So does a zero, which
+  // has none.
+  function automatic fp32_mul_normal_t fp32_mul_normal(input fp32_mul_count_t p);
+    fp32_mul_normal_t r;
+    r.sign    = p.sign;
+    r.special = p.special;
+    r.exp     = p.exp - p.zeros;
+    r.right   = 32'd0;
+    r.product = p.product << p.zeros[5:0];
+    if ($signed(r.exp) > 32'sd254 && p.special == 32'd0) r.special = p.sign | 32'h7F80_0000;
+    if ($signed(r.exp) < 32'sd1 || p.zeros[6]) begin
+      r.right = 32'd1 - r.exp;
+      r.exp   = 32'd1;
     end
-    if (a[30:23] == 8'd0 || b[30:23] == 8'd0) return {sign, 31'd0};
-    product = 64'({1'b1, a[22:0]}) * 64'({1'b1, b[22:10]});
-    carry   = 32'(product[37]);
-    return pack32(sign, 32'(a[30:23]) + 32'(b[30:23]) + carry - 32'd127, product << (6'd19 - carry[5:0]));
+    return r;
+  endfunction
+
+  function automatic fp32_exact_t fp32_mul_shift(input fp32_mul_normal_t p);
+    return '{
+      sign: p.sign, special: p.special, exp: p.exp, mag: (p.right == 32'd0) ? p.product : shr_sticky(p.product, p.right)
+    };
+  endfunction
+
+  function automatic logic [31:0] fp32_mul(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    return fp32_round(fp32_rounding(fp32_mul_shift(fp32_mul_normal(fp32_mul_count(fp32_mul_product(
+      fp32_mul_parts(fp32_mul_operands(a, b))))))));
   endfunction
 
   // FP16 to binary32, exact.
   function automatic logic [31:0] fp16_to_fp32(input logic [15:0] x);
     /*verilator no_inline_task*/
-    logic [63:0] mag;
-    logic [31:0] shift;
+    logic [31:0] zeros;
     if (x[14:0] > 15'h7C00) return Fp32Nan;
     if (x[14:0] == 15'h7C00) return {x[15], 31'h7F80_0000};
     if (x[14:0] == 15'd0) return {x[15], 31'd0};
     if (x[14:10] != 5'd0) return {x[15], 8'(x[14:10]) + 8'd112, x[9:0], 13'd0};
     // A subnormal: x * 2^-24, normal in binary32.
-    mag   = 64'(x[9:0]);
-    shift = 32'(clz64(mag)) - 32'd8;
-    return pack32(x[15], 32'd158 - shift, mag << shift[5:0]);
+    zeros = 32'(clz64(64'(x[9:0])));
+    return (32'(x[15]) << 31) | ((32'd166 - zeros) << 23) | 32'((64'(x[9:0]) << (zeros[5:0] - 6'd40)) & 64'h007F_FFFF);
   endfunction
 
   // An operand of exact products of FP16. Its value is mantissa * 2^(exp - 25); of infinities and NaNs, which are marked,
@@ -210,56 +363,47 @@ package fp_pkg;
     };
   endfunction
 
-  // low * 2^-48 + high * 2^-18 to binary32, one rounding; a zero is +0. |low| below 2^63, |high| below 2^62.
-  function automatic logic [31:0] fixed_pair_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high);
-    /*verilator no_inline_task*/
-    logic [63:0] upper, lower, top, negate, lost;
-    logic [31:0] exp, shift;
-    logic        sign;
-    // As one number: the lower 30 bits, unsigned, at the top of their word.
-    upper = $unsigned(high + (low >>> 30));
-    lower = $unsigned(low) << 34;
-    sign  = upper[63];
-    if (sign) begin
-      negate = 64'(lower != 64'd0);
-      upper  = 64'd0 - upper - negate;
-      lower  = 64'd0 - lower;
+  // ---- binary32 to FP16, one rounding to nearest even
+  typedef struct {
+    logic [31:0] sign, special, exp;  // special: the magnitude of the result, if not 0
+    logic [63:0] mag;
+  } fp32_narrow_t;
+
+  // Hidden bit at 55; below FP16's smallest normal the mantissa moves down instead of the exponent.
+  function automatic fp32_narrow_t fp32_narrow_shift(input logic [31:0] x);
+    fp32_narrow_t r;
+    logic [31:0]  exp;
+    exp       = 32'(x[30:23]);
+    r.sign    = x & 32'h8000_0000;
+    r.special = 32'd0;
+    if (exp >= 32'd143) begin
+      r.special = 32'h7C00;
+      if (exp == 32'd255 && x[22:0] != 23'd0) begin
+        r.special = 32'(Fp16Nan);
+        r.sign    = 32'd0;
+      end
     end
-    exp = 32'd172;  // of bit 63 of upper
-    if (upper == 64'd0) begin
-      upper = lower;
-      lower = 64'd0;
-      exp   = 32'd108;
-      if (upper == 64'd0) return 32'd0;
+    r.mag = {8'd0, 1'b1, x[22:0], 32'd0};
+    r.exp = exp - 32'd113;
+    if (exp < 32'd113) begin
+      r.exp = 32'd0;
+      r.mag = (exp < 32'd90) ? 64'd0 : shr_sticky(r.mag, (32'd113 - exp) & 32'd31);
     end
-    // Leading one to bit 63, what is lost as a sticky lowest bit.
-    shift = 32'(clz64(upper));
-    top   = (upper << shift[5:0]) | ((lower >> 1) >> (6'd63 - shift[5:0]));
-    lost  = lower << shift[5:0];
-    top   = (top >> 8) | 64'(top[7:0] != 8'd0 || lost != 64'd0);
-    return pack32(sign, exp - shift, top);
+    return r;
   endfunction
 
-  // binary32 to FP16, one rounding to nearest even.
+  function automatic logic [15:0] fp32_narrow_round(input fp32_narrow_t p);
+    logic [31:0] magnitude;
+    magnitude = p.special;
+    if (p.special == 32'd0) begin
+      magnitude = (p.exp << 10) + 32'(p.mag >> 45) + (32'(p.mag[44]) & 32'(p.mag[45] || p.mag[43:0] != 44'd0));
+    end
+    return 16'(magnitude | (p.sign >> 16));
+  endfunction
+
   function automatic logic [15:0] fp32_to_fp16(input logic [31:0] x);
     /*verilator no_inline_task*/
-    logic [31:0] exp;
-    logic [63:0] mag, kept, low, packed_value;
-    if (x[30:0] > 31'h7F80_0000) return Fp16Nan;
-    if (x[30:0] >= 31'h4780_0000) return {x[31], 15'h7C00};
-    exp = 32'(x[30:23]);
-    if (exp < 32'd90) return {x[31], 15'd0};
-    // Hidden bit at 55; below FP16's smallest normal the mantissa moves down instead of the exponent.
-    mag = {8'd0, 1'b1, x[22:0], 32'd0};
-    if (exp < 32'd113) begin
-      mag = shr_sticky(mag, 32'd113 - exp);
-      exp = 32'd113;
-    end
-    kept         = mag >> 45;
-    low          = mag & 64'h0000_1FFF_FFFF_FFFF;
-    packed_value = (64'(exp - 32'd113) << 10) + kept;
-    if (low > 64'h0000_1000_0000_0000 || (low == 64'h0000_1000_0000_0000 && kept[0])) packed_value = packed_value + 64'd1;
-    return {x[31], packed_value[14:0]};
+    return fp32_narrow_round(fp32_narrow_shift(x));
   endfunction
 
   // FP16 to signed fixed point in units of 2^-24, exact, magnitude below 2^40; infinity and NaN give 0.
@@ -279,15 +423,35 @@ package fp_pkg;
     return $signed((mag ^ sign) - sign);
   endfunction
 
-  // Integer in units of 2^-24 to binary32, one rounding; magnitude below 2^55; zero is +0.
+  // ---- integer in units of 2^-24 to binary32, one rounding; magnitude below 2^55; zero is +0
+  typedef struct {
+    logic [31:0] sign;
+    logic [63:0] mag;
+  } fixed_magnitude_t;
+  typedef struct {
+    logic [31:0] sign, shift;
+    logic [63:0] mag;
+  } fixed_count_t;
+
+  function automatic fixed_magnitude_t fixed_magnitude(input logic signed [63:0] x);
+    logic [63:0] negate;
+    negate = 64'd0 - 64'(x[63]);
+    return '{sign: 32'(x[63]) << 31, mag: ($unsigned(x) ^ negate) - negate};
+  endfunction
+
+  function automatic fixed_count_t fixed_count(input fixed_magnitude_t p);
+    return '{sign: p.sign, shift: 32'(clz64(p.mag)) - 32'd8, mag: p.mag};
+  endfunction
+
+  function automatic fp32_round_t fixed_shift(input fixed_count_t p);
+    return fp32_rounding('{
+      sign: p.sign, special: 32'd0, exp: (p.shift == 32'd56) ? 32'd1 : 32'd158 - p.shift, mag: p.mag << p.shift[5:0]
+    });
+  endfunction
+
   function automatic logic [31:0] fixed_to_fp32(input logic signed [63:0] x);
     /*verilator no_inline_task*/
-    logic [63:0] mag;
-    logic [31:0] shift;
-    if (x == 64'sd0) return 32'd0;
-    mag   = x[63] ? 64'd0 - $unsigned(x) : $unsigned(x);
-    shift = 32'(clz64(mag)) - 32'd8;
-    return pack32(x[63], 32'd158 - shift, mag << shift[5:0]);
+    return fp32_round(fixed_shift(fixed_count(fixed_magnitude(x))));
   endfunction
 
   // A key that orders FP16 values as a search for the maximum sees them: NaN above infinity, both zeros alike.

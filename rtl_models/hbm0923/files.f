@@ -1,5 +1,14 @@
 arith/fp_pkg.sv
 arith/fp_fn_pkg.sv
+arith/fp_cut.sv
+arith/fp16_mul_pipe.sv
+arith/fp32_add_pipe.sv
+arith/fp32_mul_pipe.sv
+arith/fp32_mul_short_pipe.sv
+arith/fp32_rint_pipe.sv
+arith/fp32_to_fp16_pipe.sv
+arith/fixed_to_fp32_pipe.sv
+arith/fixed_pair_to_fp32_pipe.sv
 generated/hbm0923.vlt
 generated/hbm0923_pkg.sv
 generated/hbm0923_tables_pkg.sv

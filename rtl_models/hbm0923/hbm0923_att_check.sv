@@ -3,6 +3,7 @@ module hbm0923_att_check
   import hbm0923_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_att_pkg::*;
+  import fp_fn_pkg::*;
 #(
   parameter int unsigned Ports        = 32,
   parameter int unsigned Queries      = 1,   // pairs of query head and token that K and V are read for at once

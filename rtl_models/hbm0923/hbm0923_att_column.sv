@@ -8,6 +8,7 @@
 module hbm0923_att_column
   import hbm0923_att_pkg::*;
   import fp_pkg::*;
+  import fp_fn_pkg::*;
 #(
   parameter int unsigned Queries = 1
 ) (

@@ -4,6 +4,7 @@
 // of K or V meets the inputs of up to AttQueries pairs of query head and token, which together are a group.
 package hbm0923_att_pkg;
   import fp_pkg::*;
+  import fp_fn_pkg::*;
 
   localparam int unsigned BeatLanes  = 16;
   localparam int unsigned PixelLanes = 32;
@@ -112,18 +113,17 @@ package hbm0923_att_pkg;
     if (special) for (int unsigned l = 0; l < BeatLanes; l++) odd = odd | fp16_odd_product(x[l], w[l]);
   endfunction
 
-  // The sum in binary32, one rounding.
-  function automatic logic [31:0] sum_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high, input fp_odd_t odd);
+  // What a sum is where a lane is not finite; else 0.
+  function automatic logic [31:0] odd_sum(input fp_odd_t odd);
     if (odd.nan || (odd.pos && odd.neg)) return Fp32Nan;
-    if (odd.pos || odd.neg) return {odd.neg, 31'h7F80_0000};
-    return fixed_pair_to_fp32(low, high);
+    return (odd.pos || odd.neg) ? {odd.neg, 31'h7F80_0000} : 32'd0;
   endfunction
 
-  // FP20 (1, 6, 13 bits) to binary32, exact.
-  function automatic logic [31:0] fp20_to_fp32(input logic [19:0] x);
-    /*verilator no_inline_task*/
-    if (x[18:13] == 6'd0) return {x[19], 31'd0};
-    return {x[19], 8'(x[18:13]) + 8'd96, x[12:0], 10'd0};
+  // The sum in binary32, one rounding.
+  function automatic logic [31:0] sum_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high, input fp_odd_t odd);
+    logic [31:0] special;
+    special = odd_sum(odd);
+    return (special != 32'd0) ? special : fixed_pair_to_fp32(low, high);
   endfunction
 
 endpackage

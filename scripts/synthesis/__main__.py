@@ -15,6 +15,7 @@ import argparse
 import gzip
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import time
@@ -107,22 +108,24 @@ def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
     return summary(found, boxes)
 
 
-def mapped_operator(yosys: Yosys, o: Operator) -> tuple[Path, str]:
-    """Return the netlist of an operator between registers, and why there is none."""
-    packages = [ROOT / "rtl_models" / "arith" / f"{p}.sv" for p in ("fp_pkg", "fp_fn_pkg")]
-    texts = [p.read_text(encoding="utf-8") for p in packages]
-    read = f"read_slang --top {o.name}_alone {' '.join(map(str, packages))} {{source}}"
-    return yosys.mapped(digest(o.alone, *texts), o.alone, "sv", [read, ALONE])
+def mapped_operator(yosys: Yosys, o: Operator, *, staged: bool = False) -> tuple[Path, str]:
+    """Return the netlist of an operator between registers, or of its stages, and why there is none."""
+    names = ["fp_pkg", "fp_fn_pkg", *(["fp_cut", o.pipe] if staged else [])]
+    files = [ROOT / "rtl_models" / "arith" / f"{name}.sv" for name in names]
+    texts = [p.read_text(encoding="utf-8") for p in files]
+    source, top = (o.staged, f"{o.pipe}_alone") if staged else (o.alone, f"{o.name}_alone")
+    read = f"read_slang -D SYNTHESIS --top {top} {' '.join(map(str, files))} {{source}}"
+    return yosys.mapped(digest(read, source, *texts), source, "sv", [read, ALONE])
 
 
 def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, Summary], dict[str, str]]:
-    """Print the operators that are named; return them as boxes, and why some have no figures."""
+    """Print the operators that are named, in one stage; return them as boxes, and why some have no figures."""
     named = [o for o in OPERATORS if o.name in said]
     with ThreadPoolExecutor(jobs) as pool:
         paths = dict(zip(named, pool.map(lambda o: mapped_operator(yosys, o), named), strict=True))
     found: dict[str, Summary] = {}
     missing: dict[str, str] = {}
-    print("| operator | LUT | DSP | CARRY4 | ns |\n|---|---|---|---|---|")
+    print("| operator in one stage | LUT | DSP | CARRY4 | ns |\n|---|---|---|---|---|")
     for o, (path, why) in paths.items():
         found[o.name] = operator_box(Summary({}) if why else netlist(path, f"{o.name}_alone", {}))
         if why:
@@ -132,6 +135,26 @@ def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, S
         cells = (f"{found[o.name].cells.get(kind, 0):,.0f}" for kind in ("LUT", "DSP", "CARRY4"))
         print(f"| {o.name} | {' | '.join(cells)} | {found[o.name].through['A']['Y']:.1f} |", flush=True)
     return found, missing
+
+
+def pipes(yosys: Yosys, jobs: int) -> None:
+    """Print the operators that have stages with a register behind each; those of the operands are not counted."""
+    named = [o for o in OPERATORS if o.pipe]
+    with ThreadPoolExecutor(jobs) as pool:
+        paths = list(pool.map(lambda o: mapped_operator(yosys, o, staged=True), named))
+    print("\n| operator in stages | stages | LUT | FF | DSP | slowest stage, ns | MHz | in |\n|---|---|---|---|---|---|---|---|")
+    for o, (path, why) in zip(named, paths, strict=True):
+        if why:
+            print(f"| {o.pipe} | {why} | | | | | | |")
+            continue
+        found = netlist(path, f"{o.pipe}_alone", {})
+        text = (ROOT / "rtl_models" / "arith" / f"{o.pipe}.sv").read_text(encoding="utf-8")
+        stages = re.search(r"Stages = (\d+);", text)
+        operands = sum(width for _, width in o.arguments)
+        cells = f"{shown(found.cells, 'LUT'):,.0f} | {found.cells.get('FF', 0) - operands:,.0f} | {found.cells.get('DSP', 0):,.0f}"
+        path_words = ", ".join(f"{count} {kind}" for kind, count in Counter(found.path).items())
+        number = stages[1] if stages else "?"
+        print(f"| {o.pipe} | {number} | {cells} | {found.inner:.2f} | {1000 / found.inner:.0f} | {path_words} |", flush=True)
 
 
 def elaborated(yosys: Yosys, device: str) -> tuple[str, dict[str, Module]]:
@@ -343,7 +366,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="synthesis", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("devices", nargs="*", default=["hbm_small"])
     parser.add_argument("--unit", action="append", default=[], help="only this unit of the top; several times for several")
-    parser.add_argument("--operators", action="store_true", help="only the operators, all of them")
+    parser.add_argument("--operators", action="store_true", help="only the operators, all of them, in one stage and in stages")
     parser.add_argument(
         "--timeout", type=float, default=600, help="seconds for a run; 0: nothing is mapped, only what is kept is shown"
     )
@@ -356,6 +379,7 @@ def main() -> None:
     yosys = Yosys(given.timeout)
     if given.operators:
         operators(yosys, [o.name for o in OPERATORS], given.jobs)
+        pipes(yosys, given.jobs)
         return
     for name in given.devices:
         device = Device(yosys, name, given.unit)

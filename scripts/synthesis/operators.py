@@ -18,6 +18,8 @@ class Operator:
         name: of the function. package: that has it.
         arguments: names and widths in bits. result: width in bits.
         marker: width of the division that stands for a call; above `result`, so that nothing cuts it.
+        pipe: module of its stages with registers between them; "" if it takes one. Its operands and result are those of the
+            function, beside those of `constants`, which are 0.
     """
 
     name: str
@@ -25,6 +27,8 @@ class Operator:
     arguments: tuple[tuple[str, int], ...]
     result: int
     marker: int
+    pipe: str = ""
+    constants: tuple[str, ...] = ()
 
     @property
     def body(self) -> str:
@@ -36,29 +40,38 @@ class Operator:
     @property
     def alone(self) -> str:
         """A module of the operator between registers."""
+        call = f"{self.name}({', '.join(f'{n}_q' for n, _ in self.arguments)})"
+        return self._behind_registers(f"{self.name}_alone", f"  always_ff @(posedge clk_i) y_o <= {call};\n")
+
+    @property
+    def staged(self) -> str:
+        """A module of the operator's stages behind registers of its operands."""
+        ports = "".join(f", .{n}_i({n}_q)" for n, _ in self.arguments) + "".join(f", .{n}_i('0)" for n in self.constants)
+        return self._behind_registers(f"{self.pipe}_alone", f"  {self.pipe} u_pipe (.clk_i, .en_i(1'b1){ports}, .y_o(y_o));\n")
+
+    def _behind_registers(self, name: str, body: str) -> str:
         ports = "".join(f", input logic [{w - 1}:0] {n}_i" for n, w in self.arguments)
         registers = "".join(f"logic [{w - 1}:0] {n}_q; " for n, w in self.arguments)
         reads = " ".join(f"{n}_q <= {n}_i;" for n, _ in self.arguments)
-        call = f"{self.name}({', '.join(f'{n}_q' for n, _ in self.arguments)})"
         ports += f", output logic [{self.result - 1}:0] y_o"
         return (
-            f"module {self.name}_alone import {self.package}::*; (input logic clk_i{ports});\n"
-            f"  {registers}\n  always_ff @(posedge clk_i) begin {reads} y_o <= {call}; end\nendmodule\n"
+            f"module {name} import {self.package}::*; (input logic clk_i{ports});\n"
+            f"  {registers}\n  always_ff @(posedge clk_i) begin {reads} end\n{body}endmodule\n"
         )
 
 
 _TWO = (("a", 32), ("b", 32))
 OPERATORS = (
-    Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83),
-    Operator("fp32_mul", "fp_pkg", _TWO, 32, 84),
-    Operator("fp32_mul_short", "fp_pkg", _TWO, 32, 90),
+    Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83, "fp32_add_pipe"),
+    Operator("fp32_mul", "fp_pkg", _TWO, 32, 84, "fp32_mul_pipe"),
+    Operator("fp32_mul_short", "fp_fn_pkg", _TWO, 32, 90, "fp32_mul_short_pipe"),
     Operator("fp16_to_fp32", "fp_pkg", (("x", 16),), 32, 85),
-    Operator("fp32_to_fp16", "fp_pkg", (("x", 32),), 16, 86),
+    Operator("fp32_to_fp16", "fp_pkg", (("x", 32),), 16, 86, "fp32_to_fp16_pipe"),
     Operator("fp16_to_fixed", "fp_pkg", (("x", 16),), 64, 87),
-    Operator("fixed_to_fp32", "fp_pkg", (("x", 64),), 32, 88),
-    Operator("fixed_pair_to_fp32", "fp_pkg", (("low", 64), ("high", 64)), 32, 89),
-    Operator("fp16_mul", "fp_fn_pkg", (("a", 16), ("b", 16)), 32, 91),
-    Operator("fp32_rint", "fp_fn_pkg", (("x", 32),), 32, 92),
+    Operator("fixed_to_fp32", "fp_pkg", (("x", 64),), 32, 88, "fixed_to_fp32_pipe"),
+    Operator("fixed_pair_to_fp32", "fp_fn_pkg", (("low", 64), ("high", 64)), 32, 89, "fixed_pair_to_fp32_pipe", ("special",)),
+    Operator("fp16_mul", "fp_fn_pkg", (("a", 16), ("b", 16)), 32, 91, "fp16_mul_pipe"),
+    Operator("fp32_rint", "fp_fn_pkg", (("x", 32),), 32, 92, "fp32_rint_pipe"),
 )
 BY_MARKER = {o.marker: o for o in OPERATORS}
 

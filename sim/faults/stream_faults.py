@@ -6,6 +6,7 @@ from planting import Choice, Fault, place_in_words
 
 RTL = "rtl_models/hbm0923/hbm0923"
 ARITH = "rtl_models/arith/fp_pkg.sv"
+FUNCTIONS = "rtl_models/arith/fp_fn_pkg.sv"
 SMALL = "hbm_small"
 
 
@@ -122,7 +123,7 @@ FAULTS = (
         "arithmetic: conversion to FP16 rounds ties away from zero, not to even",
         ELEMENTWISE,
         "0 elementwise",
-        Choice(ARITH, "kept[0]", "1'b1", "low == 64'h0000_1000_0000_0000 && ", ")", in_task=True),
+        Choice(ARITH, "p.mag[45]", "1'b1", "(32'(p.mag[44]) & 32'(", " || ", in_task=True),
     ),
     _rtl(
         "rtl-scale-lane",
@@ -216,7 +217,7 @@ FAULTS = (
         "attention: the lower word's carry into the upper one is lost when a sum is complete",
         SUMS,
         "0 trp_mvm",
-        Choice(ARITH, "high + (low >>> 30)", "high", "upper = $unsigned(", in_task=True),
+        Choice(FUNCTIONS, "high + (low >>> 30)", "high", "upper: $unsigned(", in_task=True),
     ),
     _rtl(
         "rtl-refused-writes",

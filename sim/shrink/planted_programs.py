@@ -81,8 +81,7 @@ FAULTS = (
     Planted(
         "wrong rounding", "binary32 to FP16: ties are rounded up instead of to even", "hbm_small",
         Edit(
-            "rtl_models/arith/fp_pkg.sv", "(low > 64'h0000_1000_0000_0000 || (low == 64'h0000_1000_0000_0000 && kept[0])) packed",
-            "(low >= 64'h0000_1000_0000_0000) packed",
+            "rtl_models/arith/fp_pkg.sv", "(32'(p.mag[44]) & 32'(p.mag[45] || p.mag[43:0] != 44'd0))", "32'(p.mag[44])",
         ),
     ),
     Planted(

@@ -1,6 +1,7 @@
-// Calls every function of fp_pkg on the same operands, once a clock.
+// Calls every function of fp_pkg, and those of fp_fn_pkg that stand beside them, on the same operands, once a clock.
 module fp_probe
   import fp_pkg::*;
+  import fp_fn_pkg::*;
 (
   input  logic               clk_i,
   input  logic        [31:0] a_i,

@@ -1,4 +1,5 @@
-"""fp_pkg against the host's IEEE arithmetic: FP16 exhaustively, binary32 on special and random pairs (fp_main.cpp)."""
+"""fp_pkg against the host's IEEE arithmetic: FP16 exhaustively, binary32 on special and random pairs (fp_main.cpp); the stages of
+each operator against its function (fp_pipe_main.cpp)."""
 
 from __future__ import annotations
 
@@ -10,34 +11,68 @@ import pytest
 from verilated import verilated
 
 HERE = Path(__file__).parent
-PACKAGE = HERE.parents[2] / "rtl_models" / "arith" / "fp_pkg.sv"
+ARITH = HERE.parents[2] / "rtl_models" / "arith"
+PACKAGES = ["fp_pkg.sv", "fp_fn_pkg.sv"]
+OPERATORS = [
+    "fp32_add", "fp32_mul", "fp32_mul_short", "fp16_mul", "fp32_to_fp16", "fixed_to_fp32", "fixed_pair_to_fp32", "fp32_rint",
+]  # fmt: skip
+"""In the order of the bits of fp_pipe_probe."""
 
 
-def build(folder: Path, package: Path) -> Path:
-    """The driver around a copy of the package; built from copies, since make cannot stand blanks in paths."""
-    for name in ("fp_probe.sv", "fp_main.cpp"):
-        shutil.copy(HERE / name, folder / name)
-    if not (folder / "fp_pkg.sv").exists():
-        shutil.copy(package, folder / "fp_pkg.sv")
-    arguments = ["-O3", "-Wall", "--top-module", "fp_probe"]
-    return verilated([*arguments, "fp_pkg.sv", "fp_probe.sv", "fp_main.cpp"], folder, "Vfp_probe")
+def build(folder: Path, top: str, sources: list[str], *options: str) -> Path:
+    """The driver around copies of the sources, since make cannot stand blanks in paths; those that are in the folder stay."""
+    driver = f"{top.removesuffix('_probe')}_main.cpp"
+    for path in [*(ARITH / name for name in sources), HERE / f"{top}.sv", HERE / driver]:
+        if not (folder / path.name).exists():
+            shutil.copy(path, folder / path.name)
+    arguments = ["-O3", "-Wall", "-Wno-UNUSEDPARAM", "--x-initial", "unique", *options, "--top-module", top]
+    return verilated([*arguments, *sources, f"{top}.sv", driver], folder, f"V{top}")
 
 
 @pytest.mark.parametrize("pairs", [1_000_000, pytest.param(100_000_000, marks=pytest.mark.nightly)])
-def test_functions_equal_the_host(tmp_path: Path, pairs: int) -> None:
-    """So many random pairs beside the grids."""
-    run = subprocess.run([build(tmp_path, PACKAGE), str(pairs), "3"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("view", ["simulation", "SYNTHESIS"])
+def test_functions_equal_the_host(tmp_path: Path, pairs: int, view: str) -> None:
+    """So many random pairs beside the grids; as simulations have the functions and as synthesis reads them."""
+    program = build(tmp_path, "fp_probe", PACKAGES, *(["+define+SYNTHESIS"] if view == "SYNTHESIS" else []))
+    run = subprocess.run([program, str(pairs), "3"], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout
     done, rest = run.stdout.split(" ", 1)
     assert int(done) >= pairs
     assert "0 mistakes" in rest
 
 
-@pytest.mark.parametrize(("right", "wrong"), [("low == 64'h8000_0000 && kept[0]", "low == 64'h8000_0000 && !kept[0]")])
+@pytest.mark.parametrize(("right", "wrong"), [("32'(p.mag[32] || p.mag[30:0]", "32'(!p.mag[32] || p.mag[30:0]")])
 def test_the_driver_finds_a_wrong_rounding(tmp_path: Path, right: str, wrong: str) -> None:
-    text = PACKAGE.read_text()
+    text = (ARITH / "fp_pkg.sv").read_text()
     assert right in text
-    broken = tmp_path / "fp_pkg.sv"
-    broken.write_text(text.replace(right, wrong))
-    run = subprocess.run([build(tmp_path, broken), "1000", "3"], capture_output=True, text=True, check=False)
+    (tmp_path / "fp_pkg.sv").write_text(text.replace(right, wrong))
+    run = subprocess.run([build(tmp_path, "fp_probe", PACKAGES), "1000", "3"], capture_output=True, text=True, check=False)
     assert run.returncode == 1
+
+
+PIPES = [*PACKAGES, "fp_cut.sv", *(f"{name}_pipe.sv" for name in OPERATORS)]
+
+
+@pytest.mark.parametrize("latency", [0, 1, 3, 11])
+def test_stages_equal_their_functions(tmp_path: Path, latency: int) -> None:
+    """A register a stage (0), fewer than stages, and more: same bits, as many cycles later as it says, stalls between."""
+    program = build(tmp_path, "fp_pipe_probe", PIPES, f"-GLatency={latency}")
+    run = subprocess.run([program, "300000", "5"], capture_output=True, text=True, check=False)
+    assert run.stdout == "0 0 0 0 0 0 0 0 differences\n"
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("fp32_add_pipe.sv", "fp32_add_align(order)", "fp32_add_align('{x: order.y, y: order.x})"),
+        ("fp_cut.sv", "Stage * Latency / Stages -", "1 + Stage * Latency / Stages -"),
+    ],
+)
+def test_a_pipe_that_is_not_its_function_is_found(tmp_path: Path, name: str, right: str, wrong: str) -> None:
+    text = (ARITH / name).read_text()
+    assert right in text
+    (tmp_path / name).write_text(text.replace(right, wrong))
+    run = subprocess.run([build(tmp_path, "fp_pipe_probe", PIPES), "20000", "5"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert not run.stdout.startswith("0 ")

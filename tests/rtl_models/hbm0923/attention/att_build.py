@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 RTL = HERE.parents[3] / "rtl_models"
 PACKAGES = (
     "arith/fp_pkg.sv",
+    "arith/fp_fn_pkg.sv",
     "generated/hbm0923.vlt",
     "generated/hbm0923_pkg.sv",
     "axi/fleet_axi_pkg.sv",

@@ -318,6 +318,7 @@ module hbm0923_attention
     .data_o (out_data)
   );
 
+  bound_t settled;
   hbm0923_att_writer #(.Depth(Credits), .Id(IdAtt)) u_writer (
     .clk_i,
     .rst_ni,
@@ -350,7 +351,6 @@ module hbm0923_attention
     if (busy) bus_error = writer_error || ddr_error || store_error != '0 || read_error != '0;
   end
 
-  bound_t settled;
   for (genvar s = 0; s < 2; s++) begin : gen_slot
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) opcode_q[s] <= '0;

@@ -131,6 +131,7 @@ module hbm0923_mvm
 
   logic [1:0] waits, idle_slot, settles;   // found legal, and before its commit; runs not; what is written is its
   bound_t     settled;
+  logic [1:0] read_error;  // of the instruction that runs, of the other one
   for (genvar s = 0; s < 2; s++) begin : gen_slot
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) opcode_q[s] <= '0;
@@ -268,7 +269,7 @@ module hbm0923_mvm
 
   // ---- activations, batch norm, residual
   logic       bn_valid, res_valid;
-  logic [1:0] bn_pop, res_pop, read_error;    // the latter: of the instruction that runs, of the other one
+  logic [1:0] bn_pop, res_pop;
   logic             dat_here;
   logic [15:0]      token, beat;
   logic             issue, issue_output, issue_active;

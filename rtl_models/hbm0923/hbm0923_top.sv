@@ -102,6 +102,17 @@ module hbm0923_top
   hulls_t [Slots-1:0] hulls;
   bound_t [Slots-1:0] settled;
   bound_t [Slots-1:0][1:0] bounds;
+  // Of units with two slots, the second one's above the first's.
+  hulls_t [1:0]       mvm_hulls, attention_hulls;
+  bound_t [1:0]       mvm_settled, attention_settled;
+  assign hulls[IxMvm]       = mvm_hulls[0];
+  assign hulls[IxMvmNext]   = mvm_hulls[1];
+  assign hulls[IxAtt]       = attention_hulls[0];
+  assign hulls[IxAttNext]   = attention_hulls[1];
+  assign settled[IxMvm]     = mvm_settled[0];
+  assign settled[IxMvmNext] = mvm_settled[1];
+  assign settled[IxAtt]     = attention_settled[0];
+  assign settled[IxAttNext] = attention_settled[1];
   commit_t [Slots-1:0] unit_commit;
   logic [Slots-1:0]   commit_valid;
   logic [Slots-1:0][15:0] commit_error;
@@ -269,10 +280,10 @@ module hbm0923_top
     .busy_o               ({busy[IxMvmNext], busy[IxMvm]}),
     .oldest_i             ({oldest[IxMvmNext], oldest[IxMvm]}),
     .checked_o            ({checked[IxMvmNext], checked[IxMvm]}),
-    .hulls_o              ({hulls[IxMvmNext], hulls[IxMvm]}),
+    .hulls_o              (mvm_hulls),
     .data_go_i            ({data_go[IxMvmNext], data_go[IxMvm]}),
     .bounds_i             ({bounds[IxMvmNext], bounds[IxMvm]}),
-    .settled_o            ({settled[IxMvmNext], settled[IxMvm]}),
+    .settled_o            (mvm_settled),
     .coef_go_i            ({coef_go[IxMvmNext], coef_go[IxMvm]}),
     .hbm_go_i             ({hbm_go[IxMvmNext], hbm_go[IxMvm]}),
     .hbm_req_o            (mvm_hbm_req),
@@ -343,10 +354,10 @@ module hbm0923_top
     .busy_o               ({busy[IxAttNext], busy[IxAtt]}),
     .oldest_i             ({oldest[IxAttNext], oldest[IxAtt]}),
     .checked_o            ({checked[IxAttNext], checked[IxAtt]}),
-    .hulls_o              ({hulls[IxAttNext], hulls[IxAtt]}),
+    .hulls_o              (attention_hulls),
     .data_go_i            ({data_go[IxAttNext], data_go[IxAtt]}),
     .bound_i              ({bounds[IxAttNext][0], bounds[IxAtt][0]}),
-    .settled_o            ({settled[IxAttNext], settled[IxAtt]}),
+    .settled_o            (attention_settled),
     .coef_go_i            ({coef_go[IxAttNext], coef_go[IxAtt]}),
     .hbm_go_i             ({hbm_go[IxAttNext], hbm_go[IxAtt]}),
     .commit_valid_o       ({commit_valid[IxAttNext], commit_valid[IxAtt]}),

@@ -97,7 +97,7 @@ def test_every_register_is_documented(description: Description) -> None:
             "hbm0923",
             {"Tin": 128, "Tout": 32, "HbmPorts": 32, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 8192, "WtDepth": 1024,
              "PortFifoDepth": 256, "MaxToken": 2048, "Log2BankStep": 28,
-             "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "AttQueries": 4, "ScaleFp20": 0, "Sparse": 0,
+             "OnchipDepth": 8192, "SfuInterval": 1, "AttInterval": 1, "AttQueries": 4, "ScaleFp20": 0, "Sparse": 0,
              "MaxChannels": 16384},
             1 << 30, 256 << 20, (2048, 1024, 64),
         ),

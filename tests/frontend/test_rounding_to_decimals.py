@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -20,8 +21,7 @@ from fleet.ir import dialect as d
 
 
 def _numpy(name: str, *args: object) -> Value:
-    found = getattr(np, name)(*(a.value if isinstance(a, NumberValue) else a for a in args))
-    return found  # type: ignore[no-any-return]
+    return cast("Value", getattr(np, name)(*(a.value if isinstance(a, NumberValue) else a for a in args)))
 
 
 def _wrong(cases: list[tuple[float, int]]) -> list[tuple[float, int]]:
@@ -29,7 +29,7 @@ def _wrong(cases: list[tuple[float, int]]) -> list[tuple[float, int]]:
     wrong: list[tuple[float, int]] = []
     with np.errstate(all="ignore"):
         for x, places in cases:
-            found = np.float64(to_decimals(_numpy, np.asarray(x), places))  # type: ignore[arg-type]
+            found = np.float64(cast("float", to_decimals(_numpy, cast("Value", np.asarray(x)), places)))
             expected = np.float64(round(x, places))
             if found.tobytes() != expected.tobytes() and not (math.isnan(found) and math.isnan(expected)):
                 wrong.append((x, places))
@@ -69,7 +69,10 @@ def test_a_model_rounds_as_python_does(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     x = np.concatenate([rng.normal(size=32) * 100, (2 * rng.integers(0, 10**6, 32) + 1) / 2000])
     outputs = ENGINE.run(load(f"{tmp_path / 'm.py'}:forward", {}, {"x": x}), {"x": x}, RunOptions()).outputs
-    assert np.concatenate(list(outputs.values())).tolist() == [*(round(v, 3) for v in x.tolist()), *(round(v, 0) for v in x[:4].tolist())]
+    assert np.concatenate(list(outputs.values())).tolist() == [
+        *(round(v, 3) for v in x.tolist()),
+        *(round(v, 0) for v in x[:4].tolist()),
+    ]
 
 
 @pytest.mark.parametrize("places", [-1, 23])

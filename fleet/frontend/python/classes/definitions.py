@@ -9,7 +9,15 @@ from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.standard import inherited
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
-    BoundMethod, CallFrame, Class, Descriptor, Library, ObjectInstance, Partial, SourceFunction, Value,
+    BoundMethod,
+    CallFrame,
+    Class,
+    Descriptor,
+    Library,
+    ObjectInstance,
+    Partial,
+    SourceFunction,
+    Value,
 )  # fmt: skip
 from fleet.frontend.reading.wording import words
 

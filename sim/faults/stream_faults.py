@@ -115,7 +115,7 @@ FAULTS = (
         "rtl-settled",
         "output: called settled a beat further than it is answered",
         HAZARD,
-        r"\d+ softmax",
+        r"\d+ trp_mvm",
         Choice(f"{RTL}_settled.sv", "done_q", "done_q + 28'd1", "assign settled_o = first_q + "),
     ),
     _rtl(

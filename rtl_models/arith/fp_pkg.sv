@@ -65,7 +65,7 @@ package fp_pkg;
 `endif
   endfunction
 
-  // The same, where mostly there are none or one.
+  // clz64 for arguments that mostly have at most one leading zero: simulation tests for that first.
   function automatic logic [6:0] clz64_few(input logic [63:0] x);
 `ifdef SYNTHESIS
     return clz64_tree(x);

@@ -22,6 +22,7 @@ hbm0923/hbm0923_aux_pkg.sv
 hbm0923/hbm0923_clock_gate.sv
 hbm0923/hbm0923_unit_ctrl.sv
 hbm0923/hbm0923_settled.sv
+hbm0923/hbm0923_beat_errors.sv
 hbm0923/hbm0923_feature_pkg.sv
 hbm0923/hbm0923_sfu_plan_pkg.sv
 hbm0923/hbm0923_feature_check.sv

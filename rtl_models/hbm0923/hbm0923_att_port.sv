@@ -89,19 +89,9 @@ module hbm0923_att_port
     if (read_i) data_o <= mem[rd_q];
   end
 
-  // Errors stay with their beats: those of two instructions may stand in the FIFO. Looked at only after the first one.
-  logic             failed_q;
-  logic [Depth-1:0] bad_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      failed_q <= 1'b0;
-      bad_q    <= '0;
-    end else if (r_valid && (hbm_rsp_i.r.resp[1] || failed_q)) begin
-      failed_q    <= 1'b1;
-      bad_q[wr_q] <= hbm_rsp_i.r.resp[1];
-    end
-  end
-  assign error_o = read_i && failed_q && bad_q[rd_q];
+  hbm0923_beat_errors #(.Depth(Depth)) u_errors (
+    .clk_i, .rst_ni, .write_i (r_valid), .write_at_i (wr_q), .error_i (hbm_rsp_i.r.resp[1]), .read_i (read_i), .read_at_i (rd_q), .error_o
+  );
 
   assign ready_o            = queue_used_q != (Qw + 1)'(Queue);
   assign valid_o            = used_q != '0;

@@ -96,20 +96,10 @@ module hbm0923_hbm_port
     if (pop_i) data_o <= mem[rd_q];
   end
 
-  // Errors stay with their beats: the beats of two instructions may stand in the FIFO. Looked at only after the first one.
-  logic             failed_q;
-  logic [Depth-1:0] bad_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      failed_q <= 1'b0;
-      bad_q    <= '0;
-    end else if (r_valid && (r_error || failed_q)) begin
-      failed_q    <= 1'b1;
-      bad_q[wr_q] <= r_error;
-    end
-  end
+  hbm0923_beat_errors #(.Depth(Depth)) u_errors (
+    .clk_i, .rst_ni, .write_i (r_valid), .write_at_i (wr_q), .error_i (r_error), .read_i (pop_i), .read_at_i (rd_q), .error_o
+  );
 
-  assign error_o            = pop_i && failed_q && bad_q[rd_q];
   assign quiet_o            = left_q == 32'd0 && !arvalid_q;
   assign valid_o            = used_q != '0;
   assign hbm_req_o.ar_valid = arvalid_q && go_i;

@@ -102,17 +102,6 @@ module hbm0923_top
   hulls_t [Slots-1:0] hulls;
   bound_t [Slots-1:0] settled;
   bound_t [Slots-1:0][1:0] bounds;
-  // Of units with two slots, the second one's above the first's.
-  hulls_t [1:0]       mvm_hulls, attention_hulls;
-  bound_t [1:0]       mvm_settled, attention_settled;
-  assign hulls[IxMvm]       = mvm_hulls[0];
-  assign hulls[IxMvmNext]   = mvm_hulls[1];
-  assign hulls[IxAtt]       = attention_hulls[0];
-  assign hulls[IxAttNext]   = attention_hulls[1];
-  assign settled[IxMvm]     = mvm_settled[0];
-  assign settled[IxMvmNext] = mvm_settled[1];
-  assign settled[IxAtt]     = attention_settled[0];
-  assign settled[IxAttNext] = attention_settled[1];
   commit_t [Slots-1:0] unit_commit;
   logic [Slots-1:0]   commit_valid;
   logic [Slots-1:0][15:0] commit_error;
@@ -245,15 +234,22 @@ module hbm0923_top
   );
 
   // ---- units
+  assign settled[IxAux] = '0;
   // Two slots of MVM, two of attention.
+  hulls_t [1:0]          mvm_hulls, att_hulls;
+  bound_t [1:0]          mvm_settled, att_settled;
   logic [1:0]            mvm_result_valid, att_result_valid;
   logic [1:0][15:0]      mvm_opcode, mvm_error, att_opcode, att_error;
   logic [1:0][31:0]      mvm_result, att_result;
   logic [1:0][5:0][31:0] mvm_cycles, att_cycles;
   for (genvar s = 0; s < 2; s++) begin : gen_slot
     localparam int unsigned Mvm = (s == 0) ? IxMvm : IxMvmNext, Att = (s == 0) ? IxAtt : IxAttNext;
+    assign hulls[Mvm]        = mvm_hulls[s];
+    assign settled[Mvm]      = mvm_settled[s];
     assign commit_error[Mvm] = mvm_error[s];
     assign unit_commit[Mvm]  = '{opcode: mvm_opcode[s], result_valid: mvm_result_valid[s], result: mvm_result[s], cycles: mvm_cycles[s]};
+    assign hulls[Att]        = att_hulls[s];
+    assign settled[Att]      = att_settled[s];
     assign commit_error[Att] = att_error[s];
     assign unit_commit[Att]  = '{opcode: att_opcode[s], result_valid: att_result_valid[s], result: att_result[s], cycles: att_cycles[s]};
   end
@@ -354,10 +350,10 @@ module hbm0923_top
     .busy_o               ({busy[IxAttNext], busy[IxAtt]}),
     .oldest_i             ({oldest[IxAttNext], oldest[IxAtt]}),
     .checked_o            ({checked[IxAttNext], checked[IxAtt]}),
-    .hulls_o              (attention_hulls),
+    .hulls_o              (att_hulls),
     .data_go_i            ({data_go[IxAttNext], data_go[IxAtt]}),
     .bound_i              ({bounds[IxAttNext][0], bounds[IxAtt][0]}),
-    .settled_o            (attention_settled),
+    .settled_o            (att_settled),
     .coef_go_i            ({coef_go[IxAttNext], coef_go[IxAtt]}),
     .hbm_go_i             ({hbm_go[IxAttNext], hbm_go[IxAtt]}),
     .commit_valid_o       ({commit_valid[IxAttNext], commit_valid[IxAtt]}),
@@ -411,8 +407,6 @@ module hbm0923_top
   end
   logic unused_units;
   assign unused_units = ^{hbm_go[IxSfu], coef_go[IxElt], hbm_go[IxElt], bounds[IxSfu][1], bounds[IxAtt][1], bounds[IxAttNext][1]};
-
-  assign settled[IxAux] = '0;
 
   hbm0923_aux #(
     .Ports(HbmPorts),

@@ -109,7 +109,7 @@ def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
 
 
 def mapped_operator(yosys: Yosys, o: Operator, *, staged: bool = False) -> tuple[Path, str]:
-    """Return the netlist of an operator between registers, or of its stages, and why there is none."""
+    """Return the path of an operator's mapped netlist (staged: of its pipeline) and, if mapping failed, the reason, else ""."""
     names = ["fp_pkg", "fp_fn_pkg", *(["fp_cut", o.pipe] if staged else [])]
     files = [ROOT / "rtl_models" / "arith" / f"{name}.sv" for name in names]
     texts = [p.read_text(encoding="utf-8") for p in files]

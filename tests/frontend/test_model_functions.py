@@ -156,7 +156,7 @@ def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @fleet.kernel
 def life(g: np.ndarray) -> np.ndarray:
-    """A step of Conway's game, whose neighbours stand in a tuple and a list."""
+    """One step of Conway's game of life; the offsets of the neighbours come from a tuple and a list."""
     h, w = g.shape
     out = np.zeros_like(g)
     for i in range(h):

@@ -10,6 +10,7 @@ from helpers_source import program_of
 
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE
+from fleet.frontend.python.flow.state import FlowState
 
 LOOP = """
 import fleet
@@ -63,3 +64,28 @@ def forward(x):
     namespace: dict[str, object] = {}
     exec(text, namespace)
     np.testing.assert_array_equal(found, namespace["forward"](X))  # pyright: ignore[reportCallIssue]
+
+
+def test_views_of_earlier_rounds_follow_no_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 100 inner loops leaves a view behind that nothing reaches; restoring the state must not bring it back."""
+    text = """
+def forward(x):
+    z = x.copy()
+    for k in range(5):
+        for i in range(20):
+            for j in range(40):
+                v = z[i : i + 3, j]
+                v[0] += 1
+    return z
+"""
+    sharing: list[int] = []
+    put_back = FlowState.put_back
+
+    def counted(state: FlowState) -> None:
+        put_back(state)
+        sharing.append(max((len(tensor.storage.members) for tensor in state.tensors), default=0))
+
+    monkeypatch.setattr(FlowState, "put_back", counted)
+    program_of(tmp_path, text, x=X)
+    assert len(sharing) > 100
+    assert max(sharing) < 40

@@ -100,7 +100,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _is_at(node: ast.Lambda, code: CodeType) -> bool:
-    """Return whether a lambda's code computes what stands there: a line may have several lambdas."""
+    """Return whether `code` was compiled from this lambda, by the position of its body: a line may have several lambdas."""
     body = node.body
     return (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in code.co_positions()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, EnumType, IntEnum, StrEnum
 from reprlib import recursive_repr
 from types import FunctionType
-from typing import Any, NamedTuple, TypeGuard, cast, get_type_hints
+from typing import NamedTuple, TypeGuard, cast, get_type_hints
 
 
 class _Fields(NamedTuple):
@@ -80,7 +80,7 @@ def is_record(kind: type) -> bool:
     return any(fields_kind(k) == "dataclass" for k in kind.__mro__)
 
 
-def own_names(kind: type) -> dict[str, Any]:
+def own_names(kind: type) -> dict[str, object]:
     """Return what a class's own body binds."""
     found = {name: value for name, value in vars(kind).items() if name not in _BOOKKEEPING}
     if not fields_kind(kind):
@@ -88,7 +88,7 @@ def own_names(kind: type) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in _MADE and not _is_made(value)}
 
 
-def _is_made(value: Any) -> bool:
+def _is_made(value: object) -> bool:
     """Return whether a class got this because its fields are listed."""
     if isinstance(value, _FieldOfTuple):
         return True
@@ -115,12 +115,12 @@ def members_of(kind: type[Enum]) -> Mapping[str, Enum]:
     return kind.__members__
 
 
-def methods_of(kind: type[Enum]) -> dict[str, Any]:
+def methods_of(kind: type[Enum]) -> dict[str, object]:
     """Return the methods and properties of an enumeration's body."""
     return {name: value for name, value in vars(kind).items() if _of_source(value)}
 
 
-def _of_source(value: Any) -> bool:
+def _of_source(value: object) -> bool:
     function = described(value)[0] if isinstance(value, staticmethod | classmethod | property) else value
     return type(function) is FunctionType and function.__code__.co_filename != EnumType.__call__.__code__.co_filename
 
@@ -129,7 +129,7 @@ def _is_plain(value: object) -> bool:
     return type(value) in (bool, int, float, str) or (type(value) is tuple and all(map(_is_plain, value)))
 
 
-def described(value: Any) -> tuple[Any, Any]:
+def described(value: object) -> tuple[object, object]:
     """Return the functions of a descriptor: the one that is called, and a property's setter."""
     if isinstance(value, property):
         return value.fget, value.fset

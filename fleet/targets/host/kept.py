@@ -32,30 +32,39 @@ class KeptCode:
         engine.set_object_cache(notify_func=self._keep, getbuffer_func=lambda _module: self.code)
 
     def _keep(self, _module: Any, code: bytes) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.path, code + hashlib.sha256(code).digest())
-        except (OSError, FleetError):  # a cache that cannot be written costs time and nothing else
-            return
+        keep(self.path, code)
 
 
 def kept_code(llvm_ir: str, processor: str, features: str, schedule: Schedule) -> KeptCode:
     """Look a module up by its text, the processor it is for and how its loops are arranged."""
     key = hashlib.sha256(f"{_tools()}\n{processor} {features} {schedule}\n{llvm_ir}".encode()).hexdigest()
-    path = cache_root() / "host" / f"{key}.o"
-    return KeptCode(path, kept_object(path.name))
+    path = kept_path(f"{key}.o")
+    return KeptCode(path, kept(path))
 
 
-def kept_object(name: str) -> bytes | None:
-    """Return the object of an entry, or None if it is not there or damaged."""
-    path = cache_root() / "host" / name
+def kept_path(name: str) -> Path:
+    """Return the path of an entry by its name."""
+    return cache_root() / "host" / name
+
+
+def kept(path: Path) -> bytes | None:
+    """Return the content of an entry, or None if it is not there or damaged."""
     try:
         blob = path.read_bytes()
         os.utime(path)  # whoever tidies the cache sees that it is used
     except OSError:
         return None
-    code, digest = blob[:-_DIGEST], blob[-_DIGEST:]
-    return code if hashlib.sha256(code).digest() == digest else None
+    content, digest = blob[:-_DIGEST], blob[-_DIGEST:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write an entry, with its SHA-256. A cache that cannot be written costs time and nothing else."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content + hashlib.sha256(content).digest())
+    except (OSError, FleetError):
+        return
 
 
 @lru_cache(maxsize=1)

@@ -17,19 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.core.cache import cache_root
 from fleet.core.codec import decode, encode
-from fleet.core.files import write_atomically
 from fleet.errors import FleetError
 from fleet.ir.program import Program
 from fleet.ir.weights import Weights
 from fleet.targets.host.code import Arena, HostCode
-from fleet.targets.host.kept import kept_object
+from fleet.targets.host.kept import keep, kept, kept_path
 from fleet.targets.host.loader import host_machine, load
 from fleet.targets.riscv.plan import Region
 from fleet.targets.riscv.stored import StoredBuffer, StoredPrint, stored, stored_prints
 
-_DIGEST = hashlib.sha256().digest_size
 _MOST = 1 << 25
 """Bytes of weights made by passes that an entry may have."""
 _ROOMS = ("ir", "symbols", "transforms", "targets/host", "targets/riscv", "targets")
@@ -78,7 +75,7 @@ def _path(program: Program) -> Path:
     processor, features, _machine = host_machine()
     names = [program.outputs, [a.name for a in program.arguments], program.source_name]
     key = json.dumps([_sources(), processor, features, repr(program.schedule), program.hash, names])
-    return cache_root() / "host" / f"{hashlib.sha256(key.encode()).hexdigest()}.program"
+    return kept_path(f"{hashlib.sha256(key.encode()).hexdigest()}.program")
 
 
 @lru_cache(maxsize=1)
@@ -100,17 +97,15 @@ def _written(root: Path, folder: Path, *, deep: bool) -> Iterator[tuple[str, int
 
 
 def _known(program: Program, path: Path) -> ReadyHost | None:
-    try:
-        blob = path.read_bytes()
-        os.utime(path)  # whoever tidies the cache sees that it is used
-        body, digest = blob[:-_DIGEST], blob[-_DIGEST:]
-        if hashlib.sha256(body).digest() != digest:
-            return None
-        size = int.from_bytes(body[:8], "little")
-        record = decode(_Record, json.loads(body[8 : 8 + size]), str(path))
-    except (OSError, ValueError, FleetError):
+    body = kept(path)
+    if body is None:
         return None
-    code = kept_object(record.code)
+    size = int.from_bytes(body[:8], "little")
+    try:
+        record = decode(_Record, json.loads(body[8 : 8 + size]), str(path))
+    except (ValueError, FleetError):
+        return None
+    code = kept(kept_path(record.code))
     if code is None:
         return None
     import llvmlite.binding as llvm
@@ -157,12 +152,7 @@ def _compiled(program: Program, path: Path) -> ReadyHost:
         )
         text = json.dumps(encode(record)).encode()
         arrays = (np.ascontiguousarray(changed.weights[name]).tobytes() for name in new)
-        body = len(text).to_bytes(8, "little") + text + b"".join(arrays)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, body + hashlib.sha256(body).digest())
-        except (OSError, FleetError):  # a cache that cannot be written costs time and nothing else
-            pass
+        keep(path, len(text).to_bytes(8, "little") + text + b"".join(arrays))
     return ReadyHost(made, prints)
 
 

@@ -1,4 +1,4 @@
-// Calls every function of fp_pkg, and those of fp_fn_pkg that stand beside them, on the same operands, once a clock.
+// Calls every operator and conversion of fp_pkg and fp_fn_pkg on the same operands, once a clock.
 module fp_probe
   import fp_pkg::*;
   import fp_fn_pkg::*;

@@ -39,7 +39,7 @@ def sources() -> list[Path]:
     unit = sorted((RTL / "hbm0923").glob("hbm0923_att_*.sv"))
     first = [p for p in unit if p.name.endswith("_pkg.sv")]
     rest = [p for p in unit if p not in first]
-    ctrl = [RTL / f"hbm0923/hbm0923_{name}.sv" for name in ("settled", "unit_ctrl", "attention")]
+    ctrl = [RTL / f"hbm0923/hbm0923_{name}.sv" for name in ("beat_errors", "settled", "unit_ctrl", "attention")]
     memory = [RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
     return [*(listed("hbm0923", p) for p in PACKAGES), *first, *rest, *ctrl, *memory, HERE / "att_bench.sv"]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.engines.onnxruntime.exact_sums import make_sums_exact
 from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.engines.onnxruntime.part import cut
 from fleet.engines.onnxruntime.resizes import Resizing, resizing_of
@@ -84,6 +85,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     found = {node.outputs[0]: way for node, way in ways if way is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
     widened = widen(model, [*dict.fromkeys(o.name for o in model.graph.output)])
+    make_sums_exact(model)
     return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened)
 
 

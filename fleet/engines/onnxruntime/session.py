@@ -51,6 +51,7 @@ class OnnxRuntimeSession:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
         options.use_deterministic_compute = True
+        options.add_session_config_entry("session.x64quantprecision", "1")  # products that an optimisation makes
         options.log_severity_level = 4  # errors are raised as exceptions
         if folder is not None:
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder.resolve()))

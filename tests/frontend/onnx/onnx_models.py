@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fleet.engines.onnxruntime.exact_sums import make_sums_exact
 from fleet.frontend.onnx.load import program_of
 from fleet.frontend.onnx.reader import read_model
 from fleet.ir.program import Program
@@ -54,6 +55,7 @@ def reference(made: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> list[np.n
     import onnxruntime
 
     typed = onnx.shape_inference.infer_shapes(made)
+    make_sums_exact(typed)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

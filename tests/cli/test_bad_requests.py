@@ -197,6 +197,7 @@ def test_no_shared_library_of_python(dense: Path, fleet: Fleet) -> None:
     assert ran.code == 2
     assert "libpython" in ran.err.splitlines()[-1]
     assert "fleet doctor" in ran.err.splitlines()[-1]
+    assert "verilating" not in ran.err + ran.out, "minutes were spent on a build that cannot be used"
 
 
 NO_SOFTMAX = """import numpy as np

@@ -26,7 +26,7 @@ from fleet.engines.rtl_sim.modes.profile import counting, find_profile, not_take
 from fleet.engines.rtl_sim.modes.recipe import BuildMode, BuildRecipe, build_mode, recipe_of
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
-from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
+from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain, python_library
 from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, has_channels, top_parameters
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.sdk import Device, InstructionSet, rtl_models
@@ -344,6 +344,8 @@ def _with_profile(plan: _Planned, design: Design, flavour: Flavour) -> _Planned:
 def _build(plan: _Planned, design: Design, flavour: Flavour, progress: Progress | None) -> Path:
     tools, options, recipe = plan.tools, plan.options, plan.recipe
     tell = progress or _silent
+    if "--vpi" in options and not (cache_folder() / plan.key).is_dir():
+        python_library()  # said before minutes are spent on a simulation that could not start
 
     def make(part: Path) -> Mapping[str, object]:
         begun = time.monotonic()

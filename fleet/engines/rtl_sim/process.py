@@ -25,6 +25,7 @@ from fleet.engines.evidence import JobEvidence, register
 from fleet.engines.rtl_sim.build import HOST_ARGUMENTS, built
 from fleet.engines.rtl_sim.job import Job, JobStatus
 from fleet.engines.rtl_sim.logs import keep_log
+from fleet.engines.rtl_sim.tools import python_library
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
@@ -45,14 +46,8 @@ class LostSimulationError(SimulationError):
 def _environment(folder: Path) -> dict[str, str]:
     """Return the environment variables of cocotb's libraries (its runner sets the same)."""
     import cocotb_tools.config
-    import find_libpython
 
-    library = os.environ.get("LIBPYTHON_LOC") or find_libpython.find_libpython()
-    if library is None:
-        raise SetupError(
-            "cocotb needs Python's shared library (libpython) and none was found",
-            hint="use a Python built with --enable-shared (Debian: libpython3-dev)",
-        )
+    library = python_library()
     environment = dict(os.environ)
     libs = str(cocotb_tools.config.libs_dir)
     environment |= {

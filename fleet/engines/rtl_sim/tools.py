@@ -123,6 +123,19 @@ def find_toolchain() -> SimulatorTools:
     return _find(os.environ.get("PATH", os.defpath))
 
 
+def python_library() -> str:
+    """Return the path of libpython, which cocotb loads into a simulation. Raises SetupError if it is not installed."""
+    import find_libpython  # cocotb's own dependency; the rest of this file asks nothing but the standard library
+
+    library = os.environ.get("LIBPYTHON_LOC") or find_libpython.find_libpython()
+    if library is None:
+        raise SetupError(
+            "cocotb needs Python's shared library (libpython) and none was found",
+            hint="use a Python built with --enable-shared (Debian: libpython3-dev)",
+        )
+    return library
+
+
 @dataclass(frozen=True)
 class IcarusTools:
     """Icarus Verilog. compiler: path of `iverilog`; runtime: path of `vvp`; version: "Icarus Verilog version 11.0 (stable) ()"."""

@@ -102,7 +102,7 @@ CODES: Mapping[str, ErrorCode] = {
     "F510": ErrorCode(
         "a size that only the run knows decides what is computed",
         _NP + "def forward(x: 'float64[N]'):\n    return x * 2 if x.shape[0] > 3 else x",
-        "leave the dimension out of `--dynamic`, or compute with the whole array",
+        "compute with the whole array (`np.where` instead of `x[mask]`), or leave the dimension out of `--dynamic`",
     ),
     "F511": ErrorCode(
         "what the run decides leaves values that do not fit together",

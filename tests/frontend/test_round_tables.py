@@ -101,10 +101,11 @@ def compared(folder: Path, seed: int) -> tuple[int, int, int]:
     return 1, rolled(folder, text, **given), 0
 
 
-def test_random_loops_are_pythons(tmp_path: Path) -> None:
-    seen, loops, refused = (sum(counts) for counts in zip(*(compared(tmp_path, seed) for seed in range(200)), strict=True))
-    assert seen > 40
-    assert loops > 40
+@pytest.mark.parametrize("seeds", [range(50), pytest.param(range(50, 200), marks=pytest.mark.nightly)])
+def test_random_loops_are_pythons(tmp_path: Path, seeds: range) -> None:
+    seen, loops, refused = (sum(counts) for counts in zip(*(compared(tmp_path, seed) for seed in seeds), strict=True))
+    assert seen > len(seeds) / 5
+    assert loops > len(seeds) / 5
     assert refused < seen / 3
 
 

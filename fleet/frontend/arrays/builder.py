@@ -177,6 +177,9 @@ class Builder(BlockAppender):
         """The number as a value of scalar type `type_` (its own by default)."""
         if number.symbolic:
             return self._symbolic(node, number, type_)
+        if number.ssa is None and number.origin is not None and type_ in (None, self._own_type(node, number)):
+            kind = type(number.value).__name__
+            self._give(number, self.emit(number.place or node, "item", [number.origin], number=kind))
         if number.formula is not None and number.ssa is None and type_ in (None, number.formula[2]):
             self._compute(node, number)
         if number.ssa is not None and type_ in (None, number.ssa.type):
@@ -189,6 +192,17 @@ class Builder(BlockAppender):
                 depth, variable = number.variable
                 self.name(number.constants[type_], variable, depth)
         return number.constants[type_]
+
+    def read_off(self, node: ast.AST, array: SSAValue, value: bool | int | float) -> NumberValue:
+        """The number in a one-element array, which is known: structure follows its value, and the run shows its own."""
+        number = NumberValue(value, place=node, origin=array)
+        self._note(lambda: setattr(number, "origin", None))
+        return number
+
+    def _own_type(self, node: ast.AST, number: NumberValue) -> Attribute:
+        """Type in which the run computes a number: an integer out of an array is int64."""
+        known = self.type_of(node, number)
+        return i64 if known == i32 and number.computed else known
 
     def _symbolic(self, node: ast.AST, number: NumberValue, type_: Attribute | None) -> SSAValue:
         """A number that only the run knows; of one dimension there is one operation."""
@@ -209,9 +223,13 @@ class Builder(BlockAppender):
         """Makes the operation by which the source computes a number."""
         assert number.formula is not None
         name, operands, _ = number.formula
-        own = [self.type_of(node, v) for v in (*operands, number)]
+        own = [self._own_type(node, v) for v in (*operands, number)]
         common = f64 if f64 in own[-1:] else i64 if i64 in own else i32
-        inputs = [self.number(node, v, common) for v in operands]
+        inputs = [
+            self.emit(node, "cast", [self.number(node, v, t)], dtype=numpy_dtype(common))
+            if v.computed and t != common else self.number(node, v, common)
+            for v, t in zip(operands, own, strict=False)
+        ]  # fmt: skip
         self._give(number, made := self.emit(number.place or node, name, inputs))
         if number.variable is not None:
             self.name(made, number.variable[1], number.variable[0])
@@ -240,7 +258,8 @@ class Builder(BlockAppender):
         if (isinstance(value, int) and value.bit_length() > 63) or any(_wide(v) for v in operands):
             return result
         if length <= _MAX_FORMULA:
-            result.formula = name, tuple(operands), self.type_of(node, result)
+            known = self.type_of(node, result)
+            result.formula = name, tuple(operands), i64 if known == i32 and any(v.computed for v in operands) else known
         return result
 
     def print(

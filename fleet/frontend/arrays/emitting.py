@@ -11,8 +11,8 @@ from fleet.frontend.arrays.builder import Builder
 from fleet.frontend.arrays.known_values import KnownValues
 from fleet.frontend.reading.domain import Domain
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.static import Made
-from fleet.frontend.reading.values import TracedArray
+from fleet.frontend.reading.static import Made, Static
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value
 
 
 class Emitting(Domain[Evaluator]):
@@ -49,6 +49,20 @@ def emit(ev: Evaluator, node: ast.AST, name: str, operands: Sequence[TracedArray
 def cast(ev: Evaluator, node: ast.AST, value: TracedArray, dtype: np.dtype) -> TracedArray:
     """The array in another dtype; itself if it has it."""
     return value if value.dtype == dtype else emit(ev, node, "cast", [value], dtype=dtype)
+
+
+def read_off(ev: Evaluator, node: ast.AST, value: TracedArray, known: bool | int | float) -> NumberValue:
+    """The number in a one-element array whose value is known; the run computes it, too, where the run computes the array."""
+    if not computed(ev, value) or (isinstance(known, int) and known.bit_length() > 63):
+        return NumberValue(known)
+    return builder_of(ev).read_off(node, value.ssa, known)
+
+
+def computed(ev: Evaluator, value: Value) -> bool:
+    """True for an array or a number that the run computes, be it known or not."""
+    if isinstance(value, NumberValue):
+        return value.computed
+    return isinstance(value, TracedArray) and ev.domain.deferred and not isinstance(value, Static)
 
 
 def known_array(ev: Evaluator, value: TracedArray) -> np.ndarray | None:

@@ -51,7 +51,7 @@ class Findings:
 
     def advice(self) -> str:
         """What to do about a size that only the run knows."""
-        return "leave the dimension out of --dynamic, or compute with the whole array"
+        return "compute with the whole array (np.where instead of x[mask]), or leave the dimension out of --dynamic"
 
     def step(self, node: ast.AST) -> None:
         """Count one expression or statement. SourceError after too many."""

@@ -9,76 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import SourceError
+from fleet.frontend.reading.number import NumberValue, SizeUsed
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.tensor import TracedArray
-from fleet.ir.types import numpy_dtype
 from fleet.ir.weights import RandomStream
-
-
-class SizeUsed(Exception):
-    """Raised if the value of a number is needed that only the run knows; the evaluator makes it F510."""
-
-
-class NumberValue:
-    """A Python number. Operations are made for it when it is used.
-
-    Attributes:
-        ssa: the operation's result that computed it, once it was needed.
-        constants: constants made so far, by type: the same number can take part in float32 and in int64 arithmetic.
-        place: where its constants belong. variable: depth of calls and name of the variable that it was first bound to.
-        formula: operation, operands and result type that computed it, for a number that the source computes out of others.
-        length: how many such operations stand behind it.
-        dim: array and axis, for a dimension that is not known before the run.
-        sized: only sizes went into it: whoever fixes the dimensions knows it before the run.
-    """
-
-    __slots__ = ("__weakref__", "_value", "constants", "dim", "formula", "length", "place", "sized", "ssa", "variable")
-
-    def __init__(
-        self,
-        value: bool | int | float | None,
-        ssa: SSAValue | None = None,
-        *,
-        place: ast.AST | None = None,
-        length: int = 0,
-        dim: tuple[SSAValue, int] | None = None,
-    ) -> None:
-        self._value = value
-        self.ssa = ssa
-        self.constants: dict[Attribute, SSAValue] = {}
-        self.place = place
-        self.variable: tuple[int, str] | None = None
-        self.formula: tuple[str, tuple[NumberValue, ...], Attribute] | None = None
-        self.length = length
-        self.dim = dim
-        self.sized = dim is not None
-
-    @property
-    def symbolic(self) -> bool:
-        """True for a number that only the run knows: a dimension's size, or a number computed from it."""
-        return self._value is None
-
-    @property
-    def whole(self) -> bool:
-        """True for an integer (and bool)."""
-        if self._value is None:
-            return self.ssa is None or numpy_dtype(self.ssa.type).kind == "i"
-        return isinstance(self._value, int)
-
-    @property
-    def truth(self) -> bool:
-        """True for True and False."""
-        return isinstance(self._value, bool)
-
-    @property
-    def value(self) -> bool | int | float:
-        """The number. Raises SizeUsed if only the run knows it."""
-        if self._value is None:
-            raise SizeUsed
-        return self._value
 
 
 @dataclass(frozen=True, eq=False)

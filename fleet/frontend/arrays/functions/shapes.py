@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.frontend.arrays import called
 from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, axis_of, dtype_of
-from fleet.frontend.arrays.emitting import builder_of, cast, emit
+from fleet.frontend.arrays.emitting import builder_of, cast, emit, read_off
 from fleet.frontend.arrays.functions import create
 from fleet.frontend.arrays.functions.layout import fresh, ordered
 from fleet.frontend.arrays.memory import places_of
@@ -401,6 +401,8 @@ def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         index = list(at[0]) if len(at) == 1 and isinstance(at[0], tuple) else list(at)
         x = ev.domain.load(ev, place, TracedArray(flat(ev, node, x).ssa) if len(index) == 1 else x, index)
     known = ev.static(x)
+    if known is not None and isinstance(x, TracedArray) and not isinstance(known, complex):
+        return read_off(ev, node, x, known)
     if known is not None:
         return value_of(known)
     if isinstance(x, TracedArray) and x.dtype.kind == "c":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.arrays.emitting import builder_of, computed, read_off
 from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python import complexes
 from fleet.frontend.python.builtins.decimals import MOST_PLACES, to_decimals
@@ -19,7 +19,6 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import (
     Complex,
     Dict,
@@ -67,7 +66,7 @@ def _number(kind: Callable[[Any], Any]) -> RecordReader:
         known = value if isinstance(value, str) and len(value) < 400 else None
         if isinstance(value, TracedArray | NumberValue):
             # A float stays one of the run also where it could be known: else a script that logs its loss would compute nothing.
-            late = kind is float and ev.domain.deferred and isinstance(value, TracedArray) and not isinstance(value, Static)
+            late = kind is float and isinstance(value, TracedArray) and computed(ev, value)
             known = None if late else ev.static(value)
             if known is None and (made := _late_number(ev, node, value, kind.__name__)) is not None:
                 return made
@@ -75,9 +74,10 @@ def _number(kind: Callable[[Any], Any]) -> RecordReader:
             hint = "keep it an array: .astype(...), or arithmetic on the array itself"
             ev.fail("F407", node, f"a Python number out of {words(value)} is not supported", hint)
         try:
-            return NumberValue(kind(known))
+            found = kind(known)
         except (ArithmeticError, ValueError) as error:
             return ev.fail("F703", node, f"{known!r}: {error}")
+        return read_off(ev, node, value, found) if kind is int and isinstance(value, TracedArray) else NumberValue(found)
 
     return builtin
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.arrays import facts, foreign
+from fleet.frontend.arrays.emitting import computed
 from fleet.frontend.python.builtins.iterators import ITERATORS
 from fleet.frontend.python.builtins.numbers import NUMBERS
 from fleet.frontend.python.builtins.opened import OPENED
@@ -153,9 +154,12 @@ def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, V
 
 def _str(quoted: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-        if args and isinstance(args[0], TracedArray) and args[0].scalar and (known := ev.domain.known(args[0])) is not None:
-            scalar = args[0].dtype.type(known)
-            return repr(scalar) if quoted else str(scalar)
+        value = args[0] if args else None
+        if isinstance(value, TracedArray) and value.scalar and not computed(ev, value):
+            known = ev.domain.known(value)
+            if known is not None:
+                scalar = value.dtype.type(known)
+                return repr(scalar) if quoted else str(scalar)
         if args and isinstance(args[0], Static) and (known := ev.domain.elements_of(args[0])) is not None:
             return foreign.shown(ev, ForeignArray(known), quoted=quoted)  # NumPy's text, by the present options
         pieces = display.parts(ev, args[0], quoted=quoted, node=node) if args else []

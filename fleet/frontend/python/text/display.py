@@ -55,7 +55,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
         case str():
             return [repr(value) if quoted else value]
         case NumberValue():
-            return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
+            return [(value, "r" if quoted else "s", "") if value.computed else repr(value.value)]
         case Complex():
             return [repr(value.value)]
         case bytes():
@@ -238,7 +238,7 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
         said = objects.special(ev, expression_at(node), value, "__format__", spec)
         if said is not None:
             return parts(ev, said[0], node=node)
-    if isinstance(value, TracedArray) or (isinstance(value, NumberValue) and value.symbolic):
+    if isinstance(value, TracedArray) or (isinstance(value, NumberValue) and value.computed):
         check_printed(ev, node, value)
         if spec and isinstance(value, TracedArray) and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")

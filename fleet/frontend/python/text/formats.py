@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from string import Formatter
 
+from fleet.frontend.arrays.emitting import computed
 from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, TracedArray, Value
@@ -70,9 +71,10 @@ def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) ->
         ev.fail("F408", node, f"{place[0]} of {words(value)}", "it takes a number")
     whole = value.whole if isinstance(value, NumberValue) else value.dtype.kind in "iub"
     known = ev.static(value)
-    if known is not None:
+    refused = kind in _DIGITS or (kind in _INTEGERS and (not whole or digits is not None))
+    if known is not None and (refused or not computed(ev, value)):
         return [place[0].replace(f"({place['key']})", "") % known]
-    if kind in _DIGITS or (kind in _INTEGERS and (not whole or digits is not None)):
+    if refused:
         return _refused(ev, node, place)
     sign = "+" if "+" in flags else " " if " " in flags else ""
     fill = "0" if "0" in flags and "-" not in flags else ""

@@ -37,8 +37,9 @@ from fleet.isa.registry import find_device
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PACKAGE = "pyosys==0.70"
-ALONE = "synth_xilinx -family xcup -flatten -noiopad -noclkbuf"
-MAP = ALONE.replace(" -flatten", "")
+_FAMILY = "synth_xilinx -family xcup -noiopad -noclkbuf"
+MAP = (f"{_FAMILY} -run begin:coarse", f"techmap -map {HERE / 'adders.v'}", f"{_FAMILY} -run coarse:")
+ALONE = tuple(command.replace(_FAMILY, f"{_FAMILY} -flatten") for command in MAP)
 _SMALL = 300_000
 """Bytes of text of a module up to which it is mapped in one run with others: starting takes longer than it does."""
 VCU128 = {"LUT": 1_303_680, "FF": 2_607_360, "DSP": 9_024, "BRAM36": 2_016, "URAM": 960}
@@ -98,7 +99,8 @@ class Yosys:
 
 def digest(*parts: str) -> str:
     """Return a hash of texts."""
-    return hashlib.sha256("\0".join((PACKAGE, ALONE, *parts)).encode()).hexdigest()
+    adders = (HERE / "adders.v").read_text(encoding="utf-8")
+    return hashlib.sha256("\0".join((PACKAGE, _FAMILY, adders, *parts)).encode()).hexdigest()
 
 
 def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
@@ -115,7 +117,7 @@ def mapped_operator(yosys: Yosys, o: Operator, *, staged: bool = False) -> tuple
     texts = [p.read_text(encoding="utf-8") for p in files]
     source, top = (o.staged, f"{o.pipe}_alone") if staged else (o.alone, f"{o.name}_alone")
     read = f"read_slang -D SYNTHESIS --top {top} {' '.join(map(str, files))} {{source}}"
-    return yosys.mapped(digest(read, source, *texts), source, "sv", [read, ALONE])
+    return yosys.mapped(digest(read, source, *texts), source, "sv", [read, *ALONE])
 
 
 def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, Summary], dict[str, str]]:
@@ -145,7 +147,7 @@ def pipes(yosys: Yosys, jobs: int) -> None:
     print("\n| operator in stages | stages | LUT | FF | DSP | slowest stage, ns | MHz | in |\n|---|---|---|---|---|---|---|---|")
     for o, (path, why) in zip(named, paths, strict=True):
         if why:
-            print(f"| {o.pipe} | {why} | | | | | | |")
+            print(f"| {o.pipe} {o.parameters}| {why} | | | | | | |")
             continue
         found = netlist(path, f"{o.pipe}_alone", {})
         text = (ROOT / "rtl_models" / "arith" / f"{o.pipe}.sv").read_text(encoding="utf-8")
@@ -154,7 +156,25 @@ def pipes(yosys: Yosys, jobs: int) -> None:
         cells = f"{shown(found.cells, 'LUT'):,.0f} | {found.cells.get('FF', 0) - operands:,.0f} | {found.cells.get('DSP', 0):,.0f}"
         path_words = ", ".join(f"{count} {kind}" for kind, count in Counter(found.path).items())
         number = stages[1] if stages else "?"
-        print(f"| {o.pipe} | {number} | {cells} | {found.inner:.2f} | {1000 / found.inner:.0f} | {path_words} |", flush=True)
+        name = f"{o.pipe} {o.parameters}"
+        print(f"| {name}| {number} | {cells} | {found.inner:.2f} | {1000 / found.inner:.0f} | {path_words} |", flush=True)
+
+
+def alone(yosys: Yosys, device: str, name: str, parameters: Sequence[str]) -> None:
+    """Print a row of one module of a device's hardware, mapped flat with all of its logic."""
+    rtl = hardware_of(find_device(device)[0])
+    if rtl is None:
+        sys.exit(f"synthesis: {device} has no hardware")
+    sources = [p for p in rtl.files if p.suffix == ".sv"]
+    values = " ".join(f"-G {value}" for value in parameters)
+    read = f"read_slang -D SYNTHESIS --top {name} {values} {' '.join(map(str, sources))}"
+    path, why = yosys.mapped(digest(name, values, *(p.read_text(encoding="utf-8") for p in sources)), "", "sv", [read, *ALONE])
+    if why:
+        sys.exit(f"synthesis: {name}: {why}")
+    found = netlist(path, name, {})
+    cells = " | ".join(f"{shown(found.cells, kind):,.0f}" for kind in SHOWN)
+    path_words = ", ".join(f"{count} {kind}" for kind, count in Counter(found.path).items())
+    print(f"| {name} {values}| {cells} | {found.inner:.2f} | {path_words} |", flush=True)
 
 
 def elaborated(yosys: Yosys, device: str) -> tuple[str, dict[str, Module]]:
@@ -270,13 +290,13 @@ class Device:
 
     def mapped(self, names: Sequence[str]) -> list[tuple[str, Path, str]]:
         """Map modules in one run, all else as boxes; return names, netlists and why there is none."""
-        paths = {name: self.yosys.folder / f"{digest(MAP, self.keys[name], name)}.json.gz" for name in names}
+        paths = {name: self.yosys.folder / f"{digest(self.keys[name], name)}.json.gz" for name in names}
         missing = [name for name in names if not paths[name].is_file()]
         before, why = time.monotonic(), ""
         if missing:
             source = together([self.modules[name] for name in missing], self.modules)
             key = digest(source)
-            commands = ["read_rtlil {source}", f"hierarchy -check -top {AROUND}", "bwmuxmap", MAP]
+            commands = ["read_rtlil {source}", f"hierarchy -check -top {AROUND}", "flatten", "bwmuxmap", *MAP]
             whole, why = self.yosys.mapped(key, source, "il", commands)
             if not why:
                 found = json.loads(gzip.decompress(whole.read_bytes()))["modules"]
@@ -366,6 +386,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="synthesis", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("devices", nargs="*", default=["hbm_small"])
     parser.add_argument("--unit", action="append", default=[], help="only this unit of the top; several times for several")
+    parser.add_argument("--module", action="append", default=[], help="only this module, alone; several times for several")
+    parser.add_argument("--parameter", action="append", default=[], help="NAME=VALUE for --module")
     parser.add_argument("--operators", action="store_true", help="only the operators, all of them, in one stage and in stages")
     parser.add_argument(
         "--timeout", type=float, default=600, help="seconds for a run; 0: nothing is mapped, only what is kept is shown"
@@ -380,6 +402,11 @@ def main() -> None:
     if given.operators:
         operators(yosys, [o.name for o in OPERATORS], given.jobs)
         pipes(yosys, given.jobs)
+        return
+    if given.module:
+        print(f"| module | {' | '.join(SHOWN)} | slowest stage, ns | in |\n|---|" + "---|" * (len(SHOWN) + 2))
+        for name in given.module:
+            alone(yosys, given.devices[0], name, given.parameter)
         return
     for name in given.devices:
         device = Device(yosys, name, given.unit)

@@ -162,6 +162,35 @@ class _Timing:
         return CLOCK_NS if self._cuts(cell) else None
 
 
+def carry_pairs(module: Mapping[str, Any]) -> int:
+    """Return the number of LUTs that are packed with another LUT into one LUT6, which has two outputs (UltraScale, UG574).
+
+    Packed are the LUTs that drive inputs S and DI of one bit of a CARRY4 if both together have at most five inputs and nothing else
+    reads the LUT of DI. If the LUT of S reads the output of the LUT of DI, it takes that LUT's inputs instead.
+    """
+    reads, driver = Counter[int](), dict[int, frozenset[int]]()
+    for cell in module["cells"].values():
+        directions = cell["port_directions"]
+        inputs = [
+            b for port, bits in cell["connections"].items() if directions[port] != "output" for b in bits if isinstance(b, int)
+        ]
+        reads.update(inputs)
+        if cell["type"].startswith("LUT"):
+            driver[cell["connections"]["O"][0]] = frozenset(inputs)
+    for port in module["ports"].values():
+        if port["direction"] != "input":
+            reads.update(b for b in port["bits"] if isinstance(b, int))
+    found = 0
+    for cell in module["cells"].values():
+        if cell["type"] == "CARRY4":
+            pins = cell["connections"]
+            for select, operand in zip(pins.get("S", ()), pins.get("DI", ()), strict=False):
+                if select in driver and operand in driver and select != operand:
+                    others = reads[operand] - 1 - (operand in driver[select])
+                    found += others == 0 and len((driver[select] - {operand}) | driver[operand]) <= 5
+    return found
+
+
 def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
     """Return the summary of a module of a JSON netlist. boxes: of what it instantiates, by name. Raises ValueError."""
     cells, used = Counter[str](), Counter[str]()
@@ -172,6 +201,7 @@ def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
             kind, count = kind_of(cell["type"])
             if kind:
                 cells[kind] += count
+    cells["LUT"] -= carry_pairs(module)
     timing = _Timing(module, boxes)
     order = timing.order()
     arrival: dict[int, float] = {}

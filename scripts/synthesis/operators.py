@@ -19,7 +19,7 @@ class Operator:
         arguments: names and widths in bits. result: width in bits.
         marker: width of the division that stands for a call; above `result`, so that nothing cuts it.
         pipe: module of its stages with registers between them; "" if it takes one. Its operands and result are those of the
-            function, beside those of `constants`, which are 0.
+            function, beside those of `constants`, which are 0. parameters: of that module.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Operator:
     marker: int
     pipe: str = ""
     constants: tuple[str, ...] = ()
+    parameters: str = ""
 
     @property
     def body(self) -> str:
@@ -47,7 +48,8 @@ class Operator:
     def staged(self) -> str:
         """A module of the operator's stages behind registers of its operands."""
         ports = "".join(f", .{n}_i({n}_q)" for n, _ in self.arguments) + "".join(f", .{n}_i('0)" for n in self.constants)
-        return self._behind_registers(f"{self.pipe}_alone", f"  {self.pipe} u_pipe (.clk_i, .en_i(1'b1){ports}, .y_o(y_o));\n")
+        pipe = f"{self.pipe} {self.parameters}u_pipe"
+        return self._behind_registers(f"{self.pipe}_alone", f"  {pipe} (.clk_i, .en_i(1'b1){ports}, .y_o(y_o));\n")
 
     def _behind_registers(self, name: str, body: str) -> str:
         ports = "".join(f", input logic [{w - 1}:0] {n}_i" for n, w in self.arguments)
@@ -65,13 +67,23 @@ OPERATORS = (
     Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83, "fp32_add_pipe"),
     Operator("fp32_mul", "fp_pkg", _TWO, 32, 84, "fp32_mul_pipe"),
     Operator("fp32_mul_short", "fp_fn_pkg", _TWO, 32, 90, "fp32_mul_short_pipe"),
+    Operator("fp32_mul_ftz", "fp_fn_pkg", _TWO, 32, 94, "fp32_mul_ftz_pipe"),
     Operator("fp16_to_fp32", "fp_pkg", (("x", 16),), 32, 85),
     Operator("fp32_to_fp16", "fp_pkg", (("x", 32),), 16, 86, "fp32_to_fp16_pipe"),
     Operator("fp16_to_fixed", "fp_pkg", (("x", 16),), 64, 87),
-    Operator("fixed_to_fp32", "fp_pkg", (("x", 64),), 32, 88, "fixed_to_fp32_pipe"),
+    Operator("word_to_fp32", "fp_fn_pkg", (("x", 64),), 32, 95, "word_to_fp32_pipe"),
     Operator("fixed_pair_to_fp32", "fp_fn_pkg", (("low", 64), ("high", 64)), 32, 89, "fixed_pair_to_fp32_pipe", ("special",)),
+    Operator(
+        "fixed_products_to_fp32",
+        "fp_fn_pkg",
+        (("low", 64), ("high", 64)),
+        32,
+        93,
+        "fixed_pair_to_fp32_pipe",
+        ("special",),
+        "#(.Split(50)) ",
+    ),
     Operator("fp16_mul", "fp_fn_pkg", (("a", 16), ("b", 16)), 32, 91, "fp16_mul_pipe"),
-    Operator("fp32_rint", "fp_fn_pkg", (("x", 32),), 32, 92, "fp32_rint_pipe"),
 )
 BY_MARKER = {o.marker: o for o in OPERATORS}
 

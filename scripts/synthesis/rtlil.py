@@ -19,6 +19,8 @@ _NOISE = re.compile(r"^ *attribute .*\n", re.MULTILINE)
 
 
 AROUND = "\\all_together"
+REGISTERS = ("fp_cut", "fp_delay")
+"""Modules that hold only registers. They are flattened into what instantiates them, so that unread bits are removed."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Module:
     Attributes:
         name: with its escape. text: body, with calls of operators as boxes.
         ports: in order. parts: modules that it instantiates, by their names, how often. calls: of operators, how often.
+        registers: modules of `REGISTERS` that it instantiates; they are no parts.
     """
 
     name: str
@@ -44,15 +47,18 @@ class Module:
     ports: tuple[Port, ...]
     parts: Mapping[str, int]
     calls: Mapping[str, int]
+    registers: tuple[str, ...] = ()
 
 
 def read_modules(text: str) -> dict[str, Module]:
     """Return the modules of a design by name."""
     found: dict[str, Module] = {}
     for name, read in _MODULE.findall(_NOISE.sub("", text)):
-        calls, parts = Counter[str](), Counter[str]()
+        calls, parts, registers = Counter[str](), Counter[str](), Counter[str]()
 
-        def cell(m: re.Match[str], calls: Counter[str] = calls, parts: Counter[str] = parts) -> str:
+        def cell(
+            m: re.Match[str], calls: Counter[str] = calls, parts: Counter[str] = parts, registers: Counter[str] = registers
+        ) -> str:
             kind, instance, inner = m.groups()
             if kind == "$div" and (width := re.search(r"parameter \\Y_WIDTH (\d+)", inner)) and int(width[1]) in BY_MARKER:
                 operator = BY_MARKER[int(width[1])]
@@ -60,7 +66,7 @@ def read_modules(text: str) -> dict[str, Module]:
                 kept = "".join(line for line in inner.splitlines(keepends=True) if line.lstrip().startswith("connect"))
                 return f"  cell \\{operator.name} {instance}\n{kept}  end"
             if kind.startswith("\\"):
-                parts[kind] += 1
+                (registers if kind.lstrip("\\").partition("$")[0] in REGISTERS else parts)[kind] += 1
             return m[0]
 
         body = _CELL.sub(cell, read)
@@ -68,7 +74,7 @@ def read_modules(text: str) -> dict[str, Module]:
             Port(port, direction != "input", int(width or 1))
             for width, direction, _, port in sorted(_PORT.findall(body), key=lambda p: int(p[2]))
         )
-        found[name] = Module(name, body, ports, parts, calls)
+        found[name] = Module(name, body, ports, parts, calls, tuple(registers))
     return found
 
 
@@ -80,7 +86,7 @@ def keys(modules: Mapping[str, Module]) -> dict[str, str]:
         if name not in made:
             module = modules[name]
             text = module.text
-            for part in sorted(module.parts, key=len, reverse=True):
+            for part in sorted((*module.parts, *module.registers), key=len, reverse=True):
                 if part in modules:
                     text = text.replace(f"cell {part} ", f"cell {key(part)} ")
             numbers: dict[str, str] = {}
@@ -94,9 +100,14 @@ def keys(modules: Mapping[str, Module]) -> dict[str, str]:
 
 
 def together(chosen: Sequence[Module], modules: Mapping[str, Module]) -> str:
-    """Return a design of some modules below `AROUND`, with boxes for all else that they instantiate and call."""
+    """Return a design of some modules below `AROUND`, with boxes for all else that they instantiate and call.
+
+    `flatten` puts their registers into them.
+    """
     cells = "".join(f"  attribute \\keep 1\n  cell {m.name} \\part{i}\n  end\n" for i, m in enumerate(chosen))
-    texts = "".join(f"attribute \\keep 1\nmodule {m.name}\n{m.text}end\n" for m in chosen)
+    texts = "".join(f"attribute \\keep 1\nattribute \\keep_hierarchy 1\nmodule {m.name}\n{m.text}end\n" for m in chosen)
+    inner = dict.fromkeys(name for m in chosen for name in m.registers)
+    texts += "".join(f"module {name}\n{modules[name].text}end\n" for name in inner)
     return f"{_boxes(chosen, modules)}{texts}module {AROUND}\n{cells}end\n"
 
 

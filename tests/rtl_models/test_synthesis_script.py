@@ -163,3 +163,40 @@ def test_calls_are_boxes_and_equal_modules_have_one_key() -> None:
     assert whole.count("attribute \\blackbox 1") == 2  # u_b and the operator
     other = rtlil.keys(rtlil.read_modules(text.replace("404", "404").replace("8'00000000", "8'00000001", 1)))
     assert other["\\top"] != key["\\top"]
+
+
+def test_modules_of_registers_go_into_what_they_stand_in() -> None:
+    """A stage's registers are mapped with the stage: they are no box, and a key tells how deep they are."""
+    cut = "module \\fp_cut$top.u_one\n  wire width 8 input 1 \\d_i\n  wire width 8 output 2 \\q_o\n  connect \\q_o \\d_i\nend\n"
+    top = "module \\top\n  wire width 8 \\w\n  cell \\fp_cut$top.u_one \\u_one\n    connect \\d_i \\w\n  end\nend\n"
+    modules = rtlil.read_modules(cut + top)
+    assert modules["\\top"].registers == ("\\fp_cut$top.u_one",)
+    assert not modules["\\top"].parts
+    assert rtlil.keys(modules)["\\top"] != rtlil.keys(rtlil.read_modules(cut.replace("q_o \\d_i", "q_o 8'00000000") + top))["\\top"]
+    together = rtlil.together([modules["\\top"]], modules)
+    assert "blackbox" not in together
+    assert "module \\fp_cut$top.u_one\n" in together
+
+
+@pytest.mark.parametrize(
+    ("operand", "select", "readers", "luts"),
+    [
+        ([10, 11], [20, 12], [], 1),  # S reads the output of DI's LUT
+        ([10, 11], [10, 12], [], 1),
+        ([10, 11, 12, 13], [20, 14], [], 1),
+        ([10, 11, 12, 13], [20, 14, 15], [], 2),  # six inputs together
+        ([10, 11], [20, 12], [20], 2),  # something else reads DI's LUT
+    ],
+)
+def test_luts_of_one_bit_of_a_carry_chain_share_a_site(
+    operand: list[int], select: list[int], readers: list[int], luts: int
+) -> None:
+    cells = {
+        "operand": cell(f"LUT{len(operand)}", {"O": [20]}, **{f"I{i}": [bit] for i, bit in enumerate(operand)}),
+        "select": cell(f"LUT{len(select)}", {"O": [21]}, **{f"I{i}": [bit] for i, bit in enumerate(select)}),
+        "carry": cell(
+            "CARRY4", {"CO": [30, 31, 32, 33], "O": [40, 41, 42, 43]}, S=[21, "0", "0", "0"], DI=[20, "0", "0", "0"], CI=["0"]
+        ),
+        **{f"reader{i}": flop(bit, 50 + i) for i, bit in enumerate(readers)},
+    }
+    assert netlist.summary(module(cells), {}).cells["LUT"] == luts

@@ -136,7 +136,7 @@ def main() -> None:
         for name in names:
             table(name)
         return
-    errors = np.abs(np.concatenate([rows(name) for name in names]))
+    errors = np.abs(np.concatenate([rows(name) for name in names if name in CASES]))
     quantiles = {what: f"{100 * np.quantile(errors, q):.1f} %" for what, q in {"median": 0.5, "95th": 0.95, "worst": 1.0}.items()}
     print(f"# error of the cost over {errors.size} cases: {quantiles}")
 

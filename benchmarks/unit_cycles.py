@@ -70,7 +70,11 @@ COMMON = [
     Shape("wt2hbm", 100_000),
 ]
 MORE = {
-    "hbm_small": [Shape("norm", 32, tokens=512), Shape("softmax", 512, lines=4, tokens=16, mode="causal")],
+    "hbm_small": [
+        Shape("norm", 32, tokens=512),
+        Shape("norm", 32, tokens=512, mode="layer"),  # rows that are shorter than the passes
+        Shape("softmax", 512, lines=4, tokens=16, mode="causal"),
+    ],
     "hbm0923": [
         Shape("norm", 13696),
         Shape("norm", 4096, tokens=32),

@@ -191,8 +191,14 @@ def halves(rng: np.random.Generator, count: int, kind: str) -> np.ndarray:
 
     "scale": factors that leave a sum of products about as it was. "opposed" and "repeated", for one operand and the other: of 32
     products most cancel exactly, whatever their size, and a few small ones are left. "smallest": the least subnormals.
-    "positive": 1 to 4, so that nothing cancels.
+    "positive": 1 to 4, so that nothing cancels. "ninth": of 16 rows of 32 numbers the first and the ninth cancel, and what the
+    others add up to is rounded if it meets one of them alone.
     """
+    if kind == "ninth":
+        rows = rng.uniform(2.0**-10, 2.0**-9, (-(-count // 512), 16, 32))
+        rows[:, 0] = rng.uniform(64, 128, (len(rows), 32))
+        rows[:, 8] = -rows[:, 0]
+        return rows.astype(np.float16).view(np.uint16).reshape(-1)[:count]
     if kind == "scale":
         return rng.normal(0, 1 / 64, count).astype(np.float16).view(np.uint16)
     if kind == "positive":

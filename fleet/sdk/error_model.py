@@ -50,8 +50,8 @@ class DeviceArithmetic:
             taken whenever a group reads an activation, also one that the device left in memory.
         internal: dtype of the steps inside.
         store: dtype of every value that leaves the group or that an argmax reads.
-        roundings: operation id -> most roundings that one term of that reduction meets (a matmul that sums exactly in groups of G
-            and then accumulates: the group's own rounding, the scale's product and ceil(K / G) sums); without: a sum in any order.
+        roundings: operation id -> most roundings that one term of that reduction meets, products and sums together (1 if the sum is
+            exact until it is complete); without: a sum in any order.
         ulp: function name -> largest error in ULPs of `internal` ("exp", "recip", "rsqrt", inside composites too); without: 0.5,
             a correctly rounded function.
         inner: dtype to which tensors inside a composite are stored (scores and probabilities of an attention); None: as computed.

@@ -3,7 +3,8 @@ module fixed_pair_to_fp32_pipe
   import fp_pkg::*;
   import fp_fn_pkg::*;
 #(
-  parameter int unsigned Latency = 7
+  parameter int unsigned Latency = 7,
+  parameter int unsigned Split   = 30  // bits between the words
 ) (
   input  logic        clk_i,
   input  logic        en_i,
@@ -16,7 +17,7 @@ module fixed_pair_to_fp32_pipe
 
   fixed_pair_sum_t sum;
   fp_cut #(.data_t(fixed_pair_sum_t), .Stage(1), .Stages(Stages), .Latency(Latency)) u_sum (
-    .clk_i, .en_i, .d_i(fixed_pair_sum(low_i, high_i, special_i)), .q_o(sum)
+    .clk_i, .en_i, .d_i(fixed_pair_sum(low_i, high_i, special_i, 6'(Split))), .q_o(sum)
   );
   fixed_pair_magnitude_t magnitude;
   fp_cut #(.data_t(fixed_pair_magnitude_t), .Stage(2), .Stages(Stages), .Latency(Latency)) u_magnitude (
@@ -30,13 +31,13 @@ module fixed_pair_to_fp32_pipe
   fp_cut #(.data_t(fixed_pair_count_t), .Stage(4), .Stages(Stages), .Latency(Latency)) u_count (
     .clk_i, .en_i, .d_i(fixed_pair_count(top)), .q_o(count)
   );
-  fp32_exact_t shift;
-  fp_cut #(.data_t(fp32_exact_t), .Stage(5), .Stages(Stages), .Latency(Latency)) u_shift (
+  fixed_pair_shift_t shift;
+  fp_cut #(.data_t(fixed_pair_shift_t), .Stage(5), .Stages(Stages), .Latency(Latency)) u_shift (
     .clk_i, .en_i, .d_i(fixed_pair_shift(count)), .q_o(shift)
   );
   fp32_round_t rounding;
   fp_cut #(.data_t(fp32_round_t), .Stage(6), .Stages(Stages), .Latency(Latency)) u_rounding (
-    .clk_i, .en_i, .d_i(fp32_rounding(shift)), .q_o(rounding)
+    .clk_i, .en_i, .d_i(fp32_rounding(fixed_pair_exact(shift))), .q_o(rounding)
   );
   fp_cut #(.data_t(logic [31:0]), .Stage(7), .Stages(Stages), .Latency(Latency)) u_round (
     .clk_i, .en_i, .d_i(fp32_round(rounding)), .q_o(y_o)

@@ -2,7 +2,7 @@
 package fp_fn_pkg;
   import fp_pkg::*;
 
-  localparam logic [31:0] Fp32One = 32'h3F80_0000, Fp32Inf = 32'h7F80_0000;
+  localparam logic [31:0] Fp32Inf = 32'h7F80_0000;
 
   // ---- FP16 product as binary32: exact, never subnormal; stages as in fp_pkg
   typedef struct {
@@ -92,14 +92,54 @@ package fp_fn_pkg;
     return fp32_round(fp32_mul_short_shift(fp32_mul_short_product(a, b)));
   endfunction
 
-  // ---- low * 2^-48 + high * 2^-18 to binary32, one rounding; a zero is +0. |low| below 2^63, |high| below 2^62. A special
-  // result, if not 0, is instead of it.
+  // ---- binary32 product under the same conditions, of factors of any digits
   typedef struct {
-    logic [31:0] special;
-    logic [63:0] upper, lower;  // one number; the 30 bits of `lower` at the top of their word
+    logic [31:0] sign, special, exp, zero;
+    logic [63:0] low, high;  // a DSP multiplies by 17 bits
+  } fp32_mul_ftz_t;
+
+  function automatic fp32_mul_ftz_t fp32_mul_ftz_parts(input logic [31:0] a, input logic [31:0] b);
+    fp32_mul_ftz_t r;
+    r.sign    = (a ^ b) & 32'h8000_0000;
+    r.zero    = 32'(a[30:23] == 8'd0 || b[30:23] == 8'd0);
+    r.exp     = 32'(a[30:23]) + 32'(b[30:23]) - 32'd127;
+    r.low     = 64'({1'b1, a[22:0]}) * 64'(b[16:0]);
+    r.high    = 64'({1'b1, a[22:0]}) * 64'({1'b1, b[22:17]});
+    r.special = 32'd0;
+    if (a[30:23] == 8'hFF || b[30:23] == 8'hFF) begin
+      r.special = r.sign | 32'h7F80_0000;
+      if (a[30:0] > 31'h7F80_0000 || b[30:0] > 31'h7F80_0000 || r.zero[0]) r.special = Fp32Nan;
+    end
+    return r;
+  endfunction
+
+  function automatic fp32_mul_short_t fp32_mul_ftz_product(input fp32_mul_ftz_t p);
+    return '{sign: p.sign, special: p.special, exp: p.exp, zero: p.zero, product: p.low + (p.high << 17)};
+  endfunction
+
+  function automatic fp32_round_t fp32_mul_ftz_shift(input fp32_mul_short_t p);
+    logic [31:0] carry;
+    logic [63:0] product;
+    carry   = 32'(p.product[47]);
+    product = (p.zero != 32'd0) ? 64'd0 : p.product << (6'd9 - carry[5:0]);
+    return fp32_rounding('{
+      sign: p.sign, special: p.special, exp: (p.zero != 32'd0) ? 32'd1 : p.exp + carry, mag: product
+    });
+  endfunction
+
+  function automatic logic [31:0] fp32_mul_ftz(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    return fp32_round(fp32_mul_ftz_shift(fp32_mul_ftz_product(fp32_mul_ftz_parts(a, b))));
+  endfunction
+
+  // ---- low * 2^-48 + high * 2^(split-48) to binary32, one rounding; a zero is +0. |low| below 2^63, |high| below 2^62; split 1 to
+  // 63, a constant. A special result, if not 0, is instead of it.
+  typedef struct {
+    logic [31:0] special, exp;  // exp: of bit 63 of `upper`
+    logic [63:0] upper, lower;  // one number; the bits of `lower`, as many as `split`, at the top of their word
   } fixed_pair_sum_t;
   typedef struct {
-    logic [31:0] special, sign;
+    logic [31:0] special, sign, exp;
     logic [63:0] upper, lower;
   } fixed_pair_magnitude_t;
   typedef struct {
@@ -110,24 +150,31 @@ package fp_fn_pkg;
     logic [31:0] special, sign, exp, shift;
     logic [63:0] upper, lower;
   } fixed_pair_count_t;
+  typedef struct {
+    logic [31:0] special, sign, exp;
+    logic [63:0] top, lost;
+  } fixed_pair_shift_t;
 
   function automatic fixed_pair_sum_t fixed_pair_sum(input logic signed [63:0] low, input logic signed [63:0] high,
-                                                     input logic [31:0] special);
-    return '{special: special, upper: $unsigned(high + (low >>> 30)), lower: $unsigned(low) << 34};
+                                                     input logic [31:0] special, input logic [5:0] split);
+    return '{
+      special: special, exp: 32'd142 + 32'(split), upper: $unsigned(high + (low >>> split)),
+      lower: $unsigned(low) << (7'd64 - 7'(split))
+    };
   endfunction
 
   function automatic fixed_pair_magnitude_t fixed_pair_magnitude(input fixed_pair_sum_t p);
     logic [63:0] negate;
     negate = 64'd0 - 64'(p.upper[63]);
     return '{
-      special: p.special, sign: 32'(p.upper[63]) << 31, lower: (p.lower ^ negate) - negate,
+      special: p.special, sign: 32'(p.upper[63]) << 31, exp: p.exp, lower: (p.lower ^ negate) - negate,
       upper: (p.upper ^ negate) + 64'(p.upper[63] && p.lower == 64'd0)
     };
   endfunction
 
   function automatic fixed_pair_top_t fixed_pair_top(input fixed_pair_magnitude_t p);
-    if (p.upper == 64'd0) return '{special: p.special, sign: p.sign, exp: 32'd108, upper: p.lower, lower: 64'd0};
-    return '{special: p.special, sign: p.sign, exp: 32'd172, upper: p.upper, lower: p.lower};
+    if (p.upper == 64'd0) return '{special: p.special, sign: p.sign, exp: p.exp - 32'd64, upper: p.lower, lower: 64'd0};
+    return '{special: p.special, sign: p.sign, exp: p.exp, upper: p.upper, lower: p.lower};
   endfunction
 
   function automatic fixed_pair_count_t fixed_pair_count(input fixed_pair_top_t p);
@@ -139,76 +186,121 @@ package fp_fn_pkg;
     };
   endfunction
 
-  // Leading one to bit 55, what is lost as a sticky lowest bit.
-  function automatic fp32_exact_t fixed_pair_shift(input fixed_pair_count_t p);
-    logic [63:0] top, lost;
-    top  = (p.upper << p.shift[5:0]) | ((p.lower >> 1) >> (6'd63 - p.shift[5:0]));
-    lost = p.lower << p.shift[5:0];
+  // Leading one to bit 63, and what lies below bit 0.
+  function automatic fixed_pair_shift_t fixed_pair_shift(input fixed_pair_count_t p);
     return '{
-      sign: p.sign, special: p.special, exp: p.exp, mag: (top >> 8) | 64'(top[7:0] != 8'd0 || lost != 64'd0)
+      special: p.special, sign: p.sign, exp: p.exp,
+      top: (p.upper << p.shift[5:0]) | ((p.lower >> 1) >> (6'd63 - p.shift[5:0])), lost: p.lower << p.shift[5:0]
+    };
+  endfunction
+
+  // It is to be at bit 55; what is lost is a sticky lowest bit.
+  function automatic fp32_exact_t fixed_pair_exact(input fixed_pair_shift_t p);
+    return '{
+      sign: p.sign, special: p.special, exp: p.exp, mag: (p.top >> 8) | 64'(p.top[7:0] != 8'd0 || p.lost != 64'd0)
     };
   endfunction
 
   function automatic logic [31:0] fixed_pair_or_special(input logic signed [63:0] low, input logic signed [63:0] high,
-                                                        input logic [31:0] special);
-    return fp32_round(fp32_rounding(fixed_pair_shift(fixed_pair_count(fixed_pair_top(fixed_pair_magnitude(
-      fixed_pair_sum(low, high, special)))))));
+                                                        input logic [31:0] special, input logic [5:0] split);
+    return fp32_round(fp32_rounding(fixed_pair_exact(fixed_pair_shift(fixed_pair_count(fixed_pair_top(fixed_pair_magnitude(
+      fixed_pair_sum(low, high, special, split))))))));
   endfunction
 
+  // Words that are 30 bits apart, for sums of products of FP16.
   function automatic logic [31:0] fixed_pair_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high);
     /*verilator no_inline_task*/
-    return fixed_pair_or_special(low, high, 32'd0);
+    return fixed_pair_or_special(low, high, 32'd0, 6'd30);
   endfunction
 
-  // ---- binary32, magnitude below 2^15, to the nearest integer, ties to even; stages as in fp_pkg
+  // ---- a whole word in units of 2^-24 to binary32, one rounding; a zero is +0
   typedef struct {
-    logic [31:0] sign, kept, up;
-  } fp32_rint_t;
+    logic [31:0] sign, zeros;
+    logic [63:0] mag;
+  } word_count_t;
 
-  function automatic fp32_rint_t fp32_rint_shift(input logic [31:0] x);
-    logic [63:0] fixed;
-    if (x[30:23] < 8'd126) return '{sign: 32'd0, kept: 32'd0, up: 32'd0};
-    // 32 fraction bits.
-    fixed = 64'({1'b1, x[22:0], 32'd0}) >> (6'd22 - 6'(x[30:23]));  // 150 - exponent, modulo 64
-    return '{sign: 32'd0 - 32'(x[31]), kept: 32'(fixed >> 32), up: 32'(fixed[31]) & 32'(fixed[32] || fixed[30:0] != 31'd0)};
+  function automatic word_count_t word_count(input fixed_magnitude_t p);
+    return '{sign: p.sign, zeros: 32'(clz64(p.mag)), mag: p.mag};
   endfunction
 
-  function automatic logic signed [31:0] fp32_rint_round(input fp32_rint_t p);
-    return $signed(((p.kept + p.up) ^ p.sign) - p.sign);
+  function automatic fixed_pair_shift_t word_shift(input word_count_t p);
+    return '{
+      special: 32'd0, sign: p.sign, exp: (p.zeros == 32'd64) ? 32'd1 : 32'd166 - p.zeros, top: p.mag << p.zeros[5:0], lost: 64'd0
+    };
   endfunction
 
-  function automatic logic signed [31:0] fp32_rint(input logic [31:0] x);
+  function automatic logic [31:0] word_to_fp32(input logic signed [63:0] x);
     /*verilator no_inline_task*/
-    return fp32_rint_round(fp32_rint_shift(x));
+    return fp32_round(fp32_rounding(fixed_pair_exact(word_shift(word_count(fixed_magnitude(x))))));
   endfunction
 
-  // Integer, magnitude below 2^24, as binary32: exact.
-  function automatic logic [31:0] int_to_fp32(input logic signed [31:0] x);
-    return fixed_to_fp32(64'(x) <<< 24);
+  // ---- an integer in units of 2^-24, magnitude below 2^50, times an FP16, exactly: in words that are `ProductSplit` bits apart,
+  // the lower one below 2^50, the upper one's magnitude below 2^40. What FP16's infinities and NaN give means nothing.
+  localparam logic [5:0] ProductSplit = 6'd50;
+  typedef struct {
+    logic signed [63:0] low, high;
+  } fixed_product_t;
+  typedef struct {
+    logic signed [63:0] low, high;  // products of the lower 26 bits and of those above them, which a DSP takes each
+    logic        [5:0]  shift;
+  } fixed_parts_t;
+  typedef struct {
+    logic signed [63:0] product;
+    logic        [5:0]  shift, back;  // at most 30 together
+  } fixed_unplaced_t;
+
+  function automatic fixed_parts_t fixed_parts(input logic signed [63:0] x, input fp16_unpacked_t factor);
+    logic unused_bits;
+    unused_bits = ^{factor, x[63:51]};
+    return '{
+      low: 64'($signed({1'b0, x[25:0]})) * 64'(factor.mantissa), high: 64'($signed(x[50:26])) * 64'(factor.mantissa),
+      shift: 6'(factor.exp) - 6'd1
+    };
   endfunction
 
-  // A normal number times 2^k; the result is normal, or the magnitude of a zero where it would be less, infinity where more.
-  function automatic logic [31:0] fp32_scale(input logic [31:0] x, input logic signed [31:0] k);
-    logic signed [31:0] exp;
-    exp = $signed(32'(x[30:23])) + k;
-    if (exp < 32'sd1) return {x[31], 31'd0};
-    if (exp > 32'sd254) return {x[31], 31'h7F80_0000};
-    return {x[31], exp[7:0], x[22:0]};
+  function automatic fixed_unplaced_t fixed_unplaced(input fixed_parts_t p);
+    return '{product: (p.high <<< 26) + p.low, shift: p.shift, back: 6'd30 - p.shift};
   endfunction
 
-  // A key that orders FP16 values as a search for the maximum that does not count NaN: below every number. Both zeros
-  // differ, which no sum can see.
-  function automatic logic signed [16:0] fp16_key(input logic [15:0] x);
-    if (x[14:0] > 15'h7C00) return -17'sd32768;
-    return x[15] ? -17'sd1 - $signed({2'b00, x[14:0]}) : $signed({2'b00, x[14:0]});
+  function automatic fixed_product_t fixed_place(input fixed_unplaced_t p);
+    return '{
+      low: $signed(($unsigned(p.product) << p.shift[4:0]) & ~(64'hFFFF_FFFF_FFFF_FFFF << ProductSplit)),
+      high: (p.product >>> (ProductSplit - 6'd30)) >>> p.back[4:0]
+    };
   endfunction
 
-  // The value of a key; that of NaN alone is minus infinity.
-  function automatic logic [15:0] fp16_of_key(input logic signed [16:0] key);
-    logic [14:0] magnitude;
-    if (key == -17'sd32768) return 16'hFC00;
-    magnitude = 15'($unsigned(-17'sd1 - key));
-    return key[16] ? {1'b1, magnitude} : key[15:0];
+  function automatic fixed_product_t fixed_times_fp16(input logic signed [63:0] x, input logic [15:0] factor);
+    return fixed_place(fixed_unplaced(fixed_parts(x, fp16_unpack(factor))));
+  endfunction
+
+  // Whether such a product is NaN, +infinity or -infinity. odd: the same of x, whose value then does not count.
+  function automatic fp_odd_t fixed_odd_product(input fp_odd_t odd, input logic signed [63:0] x, input logic [15:0] factor);
+    logic infinite, nan, special, negative;
+    infinite = odd.pos || odd.neg;
+    nan      = odd.nan || (odd.pos && odd.neg) || factor[14:0] > 15'h7C00
+               || (infinite ? factor[14:0] == 15'd0 : factor[14:0] == 15'h7C00 && x == 64'sd0);
+    special  = !nan && (infinite || factor[14:0] == 15'h7C00);
+    negative = (infinite ? odd.neg : x[63]) ^ factor[15];
+    return '{nan: nan, pos: special && !negative, neg: special && negative};
+  endfunction
+
+  // NaN or infinity in binary32; 0 for a finite sum.
+  function automatic logic [31:0] fp_odd_to_fp32(input fp_odd_t odd);
+    if (odd.nan || (odd.pos && odd.neg)) return Fp32Nan;
+    return (odd.pos || odd.neg) ? {odd.neg, 31'h7F80_0000} : 32'd0;
+  endfunction
+
+  // A sum of such products to binary32, one rounding.
+  function automatic logic [31:0] fixed_products_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high);
+    /*verilator no_inline_task*/
+    return fixed_pair_or_special(low, high, 32'd0, ProductSplit);
+  endfunction
+
+  // A value that has this key of fp16_order: a zero is +0, and so is no NaN, which all have one.
+  function automatic logic [15:0] fp16_of_order(input logic signed [16:0] key);
+    logic unused_bit;
+    unused_bit = key[15];
+    return {key[16], key[16] ? 15'd0 - key[14:0] : key[14:0]};
   endfunction
 
 endpackage

@@ -423,35 +423,16 @@ package fp_pkg;
     return $signed((mag ^ sign) - sign);
   endfunction
 
-  // ---- integer in units of 2^-24 to binary32, one rounding; magnitude below 2^55; zero is +0
+  // ---- sign and magnitude of a word of fixed point
   typedef struct {
     logic [31:0] sign;
     logic [63:0] mag;
   } fixed_magnitude_t;
-  typedef struct {
-    logic [31:0] sign, shift;
-    logic [63:0] mag;
-  } fixed_count_t;
 
   function automatic fixed_magnitude_t fixed_magnitude(input logic signed [63:0] x);
     logic [63:0] negate;
     negate = 64'd0 - 64'(x[63]);
     return '{sign: 32'(x[63]) << 31, mag: ($unsigned(x) ^ negate) - negate};
-  endfunction
-
-  function automatic fixed_count_t fixed_count(input fixed_magnitude_t p);
-    return '{sign: p.sign, shift: 32'(clz64(p.mag)) - 32'd8, mag: p.mag};
-  endfunction
-
-  function automatic fp32_round_t fixed_shift(input fixed_count_t p);
-    return fp32_rounding('{
-      sign: p.sign, special: 32'd0, exp: (p.shift == 32'd56) ? 32'd1 : 32'd158 - p.shift, mag: p.mag << p.shift[5:0]
-    });
-  endfunction
-
-  function automatic logic [31:0] fixed_to_fp32(input logic signed [63:0] x);
-    /*verilator no_inline_task*/
-    return fp32_round(fixed_shift(fixed_count(fixed_magnitude(x))));
   endfunction
 
   // A key that orders FP16 values as a search for the maximum sees them: NaN above infinity, both zeros alike.

@@ -3,8 +3,9 @@
 //
 // Sums are integers in two words, so that what closes the loop over a row's beats is one addition of 64 bits. The sums of
 // a row are complete together; the first pair's is rounded at once, the others wait for their turn.
-// Every stage is clocked only when it has something to do: an idle array evaluates nothing. A process a stage, so that
-// simulation orders them instead of copying registers.
+// Functions, each in one cycle: simulation's view; hbm0923_att_column_stages is synthesis' view. Each is evaluated only when it
+// has something to do: an idle array evaluates nothing. A process a function, so that simulation orders them instead of copying
+// registers.
 module hbm0923_att_column
   import hbm0923_att_pkg::*;
   import fp_pkg::*;

@@ -86,43 +86,61 @@ package hbm0923_att_pkg;
     return lanes;
   endfunction
 
-  // Exact sum of the products of a beat. A product of 23 bits is shifted by 0 to 31 places, and belongs to the lower
-  // word where its exponents add up to less than 32, else to the upper one: no word ever takes a carry of the other.
+  // ---- exact sum of the products of a beat: unpacked, multiplied, placed, twice added up four by four where it has stages
+  localparam int unsigned DotStages = 5;
+  typedef struct {
+    logic [31:0] exp, product;  // of 23 bits; exponents added up
+  } dot_product_t;
+  typedef struct {
+    logic signed [63:0] low, high;
+  } dot_place_t;
+
+  function automatic dot_product_t dot_product(input fp16_unpacked_t x, input fp16_unpacked_t w);
+    logic unused_flags;
+    unused_flags = ^{x.sign, x.special, w.sign, w.special};
+    return '{exp: 32'(x.exp) + 32'(w.exp), product: $unsigned(32'(x.mantissa) * 32'(w.mantissa))};
+  endfunction
+
+  // Shifted by 0 to 31, in the lower word where the exponents add up to less than 32, else in the upper one: no word ever takes a
+  // carry of the other.
+  function automatic dot_place_t dot_place(input dot_product_t p);
+    logic [63:0] product, upper;
+    product = $unsigned(64'($signed(p.product))) << p.exp[4:0];
+    upper   = 64'd0 - 64'(p.exp > 32'd31);
+    return '{low: $signed(product & ~upper), high: $signed(product & upper)};
+  endfunction
+
+  // The bits that a sum of 16 lanes needs. Exponents add up to 2 or more, so the two lowest bits of the lower word are always 0.
+  function automatic dot_place_t dot_fit(input dot_place_t p);
+    logic unused_bits;
+    unused_bits = ^{p.low[63:58], p.low[1:0], p.high[63:55]};
+    return '{low: 64'($signed(p.low[57:2])), high: 64'($signed(p.high[54:0]))};
+  endfunction
+
   function automatic void dot16(input att_lanes_t x, input att_lanes_t w, output logic signed [63:0] low,
                                 output logic signed [63:0] high, output fp_odd_t odd);
     /*verilator no_inline_task*/
-    logic        special;
-    logic [31:0] exp;
-    logic [63:0] product, upper;
-    low     = 64'sd0;
-    high    = 64'sd0;
+    logic       special;
+    dot_place_t place, sum;
+    sum     = '{low: 64'sd0, high: 64'sd0};
     odd     = '0;
     special = 1'b0;
     for (int unsigned l = 0; l < BeatLanes; l++) begin
-      exp     = 32'(x[l].exp) + 32'(w[l].exp);
-      product = $unsigned(64'(32'(x[l].mantissa) * 32'(w[l].mantissa))) << exp[4:0];
-      upper   = 64'd0 - 64'(exp > 32'd31);
-      // Exponents add up to 2 or more, so the two lowest bits of the lower word are always 0.
-      low     = low + $signed(product & ~upper);
-      high    = high + $signed(product & upper);
-      special = special | x[l].special | w[l].special;
+      place    = dot_place(dot_product(x[l], w[l]));
+      sum.low  = sum.low + place.low;
+      sum.high = sum.high + place.high;
+      special  = special | x[l].special | w[l].special;
     end
-    // The bits that 16 lanes need, for synthesis.
-    low  = 64'($signed(low[57:2]));
-    high = 64'($signed(high[54:0]));
+    sum  = dot_fit(sum);
+    low  = sum.low;
+    high = sum.high;
     if (special) for (int unsigned l = 0; l < BeatLanes; l++) odd = odd | fp16_odd_product(x[l], w[l]);
-  endfunction
-
-  // What a sum is where a lane is not finite; else 0.
-  function automatic logic [31:0] odd_sum(input fp_odd_t odd);
-    if (odd.nan || (odd.pos && odd.neg)) return Fp32Nan;
-    return (odd.pos || odd.neg) ? {odd.neg, 31'h7F80_0000} : 32'd0;
   endfunction
 
   // The sum in binary32, one rounding.
   function automatic logic [31:0] sum_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high, input fp_odd_t odd);
     logic [31:0] special;
-    special = odd_sum(odd);
+    special = fp_odd_to_fp32(odd);
     return (special != 32'd0) ? special : fixed_pair_to_fp32(low, high);
   endfunction
 

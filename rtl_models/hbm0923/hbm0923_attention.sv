@@ -20,6 +20,10 @@ module hbm0923_attention
   parameter int unsigned DdrMegabytes  = 1024,
   parameter int unsigned HbmMegabytes  = 64,
   parameter int unsigned PortFifoDepth = 128,
+  parameter int unsigned DotLatency    = 5,
+  parameter int unsigned RoundLatency  = 7,
+  parameter int unsigned ScaleLatency  = 3,
+  parameter int unsigned NarrowLatency = 2,
   parameter int unsigned StartLatency  = 1
 ) (
   input  logic                       clk_i,
@@ -57,7 +61,9 @@ module hbm0923_attention
   input  hbm_wr_rsp_t [HbmPorts-1:0] hbm_wr_rsp_i
 );
   localparam int unsigned Ring    = 2 * 2 ** $clog2(MaxToken / PixelLanes);
-  localparam int unsigned Credits = (AttQueries == 1) ? 16 : 32;
+  // Pixels that are promised room: those of the array's latencies, but for a cycle each, beside what the writer's queue takes up.
+  localparam int unsigned Latency = DotLatency + RoundLatency + ScaleLatency + NarrowLatency - 4;
+  localparam int unsigned Credits = 2 ** $clog2(((AttQueries == 1) ? 16 : 32) + Latency);
 
   // ---- the instruction
   logic              slot_q, exec_q, feed_q;  // that started last; that runs; whose keys or values are asked for
@@ -287,7 +293,14 @@ module hbm0923_attention
     .no_room_o   (no_room)
   );
 
-  hbm0923_att_array #(.Ports(HbmPorts), .Queries(AttQueries)) u_array (
+  hbm0923_att_array #(
+    .Ports        (HbmPorts),
+    .Queries      (AttQueries),
+    .DotLatency   (DotLatency),
+    .RoundLatency (RoundLatency),
+    .ScaleLatency (ScaleLatency),
+    .NarrowLatency(NarrowLatency)
+  ) u_array (
     .clk_i,
     .rst_ni,
     .enable_i(busy),

@@ -1,17 +1,17 @@
-// Sums, differences and products of two features. A beat of 32 lanes once in SfuInterval cycles.
+// Sums, differences and products of two features. A beat of 32 lanes is taken once in SfuInterval cycles.
 module hbm0923_elementwise
   import hbm0923_pkg::*;
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
-  import fp_pkg::*;
-  import fp_fn_pkg::*;
   import fleet_axi_pkg::*;
 #(
-  parameter int unsigned MaxToken     = 2048,
-  parameter int unsigned OnchipDepth  = 8192,  // beats of a half
-  parameter int unsigned SfuInterval  = 1,     // cycles of a step
-  parameter int unsigned DdrMegabytes = 1024,
-  parameter int unsigned StartLatency = 1
+  parameter int unsigned MaxToken      = 2048,
+  parameter int unsigned OnchipDepth   = 8192,  // beats of a half
+  parameter int unsigned SfuInterval   = 1,     // cycles of a step
+  parameter int unsigned AddLatency    = 9,     // cycles of a sum or product in binary32
+  parameter int unsigned NarrowLatency = 2,     // of its rounding to FP16
+  parameter int unsigned DdrMegabytes  = 1024,
+  parameter int unsigned StartLatency  = 1
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -185,41 +185,30 @@ module hbm0923_elementwise
     end
   end
 
-  // ---- three steps: operands, result in binary32, FP16
-  logic [2:0]   valid_q;
-  logic [1:0]   partial_q;
-  logic [31:0]  result_q [32];
+  // ---- operands, a cycle after they are taken, and what is made of them
+  logic         valid_q, partial_q, computing, y_valid;
   logic [31:0]  mask;
-  logic [511:0] y_q;
-  logic         subtract;
-  assign subtract = operands_q.mode[0];
-  assign mask     = (partial_q[1] && last_lanes != '0) ? ~(32'hFFFF_FFFF << last_lanes) : '1;
+  logic [511:0] y;
+  assign mask = (partial_q && last_lanes != '0) ? ~(32'hFFFF_FFFF << last_lanes) : '1;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid_q <= '0;
-    else if (step) valid_q <= {valid_q[1:0], take};
+    if (!rst_ni) valid_q <= 1'b0;
+    else valid_q <= take;
   end
-  always_ff @(posedge clk_i) begin
-    if (take) partial_q[0] <= surfaces_q == 16'd1;
-    if (step && valid_q[0]) begin
-      partial_q[1] <= partial_q[0];
-      for (int unsigned i = 0; i < 32; i++) begin
-        if (operands_q.mode[1]) result_q[i] <= fp16_mul(a_q[16*i+:16], b_q[16*i+:16]);
-        else result_q[i] <= fp32_add(fp16_to_fp32(a_q[16*i+:16]), fp16_to_fp32({b_q[16*i+15] ^ subtract, b_q[16*i+:15]}));
-      end
-    end
-    if (step && valid_q[1]) begin
-      for (int unsigned i = 0; i < 32; i++) y_q[16*i+:16] <= mask[i] ? fp32_to_fp16(result_q[i]) : 16'd0;
-    end
-  end
+  always_ff @(posedge clk_i) if (take) partial_q <= surfaces_q == 16'd1;
+
+  hbm0923_elementwise_lanes #(.AddLatency(AddLatency), .NarrowLatency(NarrowLatency)) u_lanes (
+    .clk_i, .rst_ni, .multiply_i (operands_q.mode[1]), .subtract_i (operands_q.mode[0]), .valid_i (valid_q), .a_i (a_q), .b_i (b_q),
+    .mask_i (mask), .busy_o (computing), .valid_o (y_valid), .y_o (y)
+  );
 
   hbm0923_beat_writer #(.Id(IdElt), .Depth(WriteDepth)) u_writer (
     .clk_i, .rst_ni, .start_i (run), .walk_i (out_walk_q), .go_i (oldest_i), .suppress_i (suppress),
-    .valid_i (step && valid_q[2]), .data_i (y_q), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error), .settled_o (settled),
+    .valid_i (y_valid), .data_i (y), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error), .settled_o (settled),
     .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
   // ---- what a cycle is spent on
-  assign running         = more || valid_q != '0;
+  assign running         = more || valid_q || computing;
   assign wait_dependency = blocked != '0 || (more && room_q == '0 && !oldest_i);
   assign wait_activation = more && ready != 2'b11;
   assign wait_write      = more && room_q == '0;

@@ -17,6 +17,12 @@ module hbm0923_mvm
   parameter int unsigned MaxToken      = 2048,
   parameter int unsigned Log2BankStep  = 28,
   parameter bit          Sparse        = 1'b0,
+  parameter int unsigned ArrayLatency   = 4,
+  parameter int unsigned ProductLatency = 6,
+  parameter int unsigned RoundLatency   = 7,
+  parameter int unsigned ScaleLatency   = 3,
+  parameter int unsigned AddLatency     = 9,
+  parameter int unsigned NarrowLatency  = 2,
   parameter int unsigned OnchipDepth   = 1024,
   parameter int unsigned DdrMegabytes  = 4096,
   parameter int unsigned HbmMegabytes  = 256
@@ -64,7 +70,8 @@ module hbm0923_mvm
   localparam int unsigned PlaceDepth = DataDepth / 4;   // places of a block that fills the weight ring
   localparam int unsigned Pw         = $clog2(PlaceDepth);
   localparam int unsigned DatLanes   = Sparse ? SparseLanes : BeatLanes;
-  localparam int unsigned OutDepth   = 32;
+  // Outputs that are promised a place: those under way, and a burst of writes.
+  localparam int unsigned OutDepth   = 64;
   localparam int unsigned BnDepth    = 32;
   localparam int unsigned ResDepth   = 64;
 
@@ -225,10 +232,10 @@ module hbm0923_mvm
   logic [Tout*256-1:0] wt, scale, place;
   logic [Dw:0]         data_end, data_free;
   logic [Sw:0]         scale_free;
-  logic [Dw-1:0]       wt_addr1_q;
-  logic [Sw-1:0]       scale_addr1_q, scale_addr2_q, scale_addr3_q, scale_read_addr;
+  logic [Dw-1:0]       wt_addr1;
+  logic [Sw-1:0]       scale_read_addr;
   logic [Pw:0]         place_free;
-  logic [Pw-1:0]       place_addr, place_addr1_q;
+  logic [Pw-1:0]       place_addr, place_addr1;
 
   hbm0923_mvm_weights #(
     .Ports(Tout),
@@ -256,14 +263,14 @@ module hbm0923_mvm
     .data_free_i (data_free),
     .scale_free_i(scale_free),
     .data_read_i (wt_read),
-    .data_addr_i (wt_addr1_q),
+    .data_addr_i (wt_addr1),
     .data_o      (wt),
     .scale_read_i(scale_read),
     .scale_addr_i(scale_read_addr),
     .scale_o     (scale),
     .place_free_i(place_free),
     .place_read_i(place_read),
-    .place_addr_i(place_addr1_q),
+    .place_addr_i(place_addr1),
     .place_o     (place)
   );
 
@@ -306,14 +313,14 @@ module hbm0923_mvm
   );
 
   // ---- the walk over the beats
-  beat_ctrl_t    ctrl, ctrl1_q, ctrl3;
-  logic          valid1_q, valid3, epilogue_operands, room;
+  beat_ctrl_t    ctrl, ctrl1, ctrl3;
+  logic          valid1, valid3, epilogue_operands, room;
   logic [Dw-1:0] wt_addr;
   logic [Sw-1:0] scale_addr;
   logic [19:0]   block;
 
   hbm0923_mvm_issue #(
-    .DatAw(DatAw), .Dw(Dw), .Sw(Sw), .Pw(Pw), .Sparse(Sparse)
+    .DatAw(DatAw), .Dw(Dw), .Sw(Sw), .Pw(Pw), .Sparse(Sparse), .ArrayLatency(ArrayLatency)
   ) u_issue (
     .clk_i, .rst_ni,
     .start_i         (run),
@@ -340,31 +347,13 @@ module hbm0923_mvm
     .wait_epilogue_o (wait_epilogue)
   );
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) valid1_q <= 1'b0;
-    else valid1_q <= issue;
-  end
-  always_ff @(posedge clk_i) begin
-    if (issue) begin
-      ctrl1_q       <= ctrl;
-      wt_addr1_q    <= wt_addr;
-      scale_addr1_q <= scale_addr;
-      place_addr1_q <= place_addr;
-    end
-    scale_addr2_q <= scale_addr1_q;
-    scale_addr3_q <= scale_addr2_q;
-  end
-
-  if (Sparse) begin : gen_sparse
-    // Sparse weights are a cycle longer under way.
-    logic [Sw-1:0] scale_addr4_q;
-    always_ff @(posedge clk_i) scale_addr4_q <= scale_addr3_q;
-    assign scale_read_addr = ctrl3.kept == Dense ? scale_addr3_q : scale_addr4_q;
-    assign place_read      = valid1_q && reads_places(ctrl1_q.kept, ctrl1_q.turn);
-  end else begin : gen_dense
-    assign scale_read_addr = scale_addr3_q;
-    assign place_read      = 1'b0;
-  end
+  hbm0923_mvm_beats #(
+    .Dw(Dw), .Sw(Sw), .Pw(Pw), .Sparse(Sparse), .ArrayLatency(ArrayLatency)
+  ) u_beats (
+    .clk_i, .rst_ni, .valid_i(issue), .ctrl_i(ctrl), .data_addr_i(wt_addr), .scale_addr_i(scale_addr), .place_addr_i(place_addr),
+    .valid_o(valid1), .ctrl_o(ctrl1), .data_addr_o(wt_addr1), .place_read_o(place_read), .place_addr_o(place_addr1),
+    .dense_i(ctrl3.kept == Dense), .scale_addr_o(scale_read_addr)
+  );
 
   // ---- arithmetic
   logic signed [63:0] low [Tout];
@@ -375,11 +364,11 @@ module hbm0923_mvm
   logic [Tout*16-1:0] y;
   out_ctrl_t          out;
 
-  hbm0923_mvm_array #(.Tout(Tout), .Sparse(Sparse)) u_array (
+  hbm0923_mvm_array #(.Tout(Tout), .Sparse(Sparse), .ArrayLatency(ArrayLatency)) u_array (
     .clk_i,
     .rst_ni,
-    .valid_i    (valid1_q),
-    .ctrl_i     (ctrl1_q),
+    .valid_i    (valid1),
+    .ctrl_i     (ctrl1),
     .last_mask_i(plan.last_mask),
     .last_lanes_i(plan.last_lanes),
     .dat_i      (dat),
@@ -398,7 +387,9 @@ module hbm0923_mvm
     .high_neg_o (high_neg)
   );
 
-  hbm0923_mvm_accumulate #(.Tout(Tout)) u_accumulate (
+  hbm0923_mvm_accumulate #(
+    .Tout(Tout), .ArrayLatency(ArrayLatency), .ProductLatency(ProductLatency), .RoundLatency(RoundLatency)
+  ) u_accumulate (
     .clk_i,
     .rst_ni,
     .valid_i     (valid3),
@@ -418,7 +409,8 @@ module hbm0923_mvm
   );
 
   hbm0923_mvm_epilogue #(
-    .Tout(Tout), .BnDepth(BnDepth), .ResDepth(ResDepth)
+    .Tout(Tout), .BnDepth(BnDepth), .ResDepth(ResDepth), .RoundLatency(RoundLatency), .ScaleLatency(ScaleLatency),
+    .AddLatency(AddLatency), .NarrowLatency(NarrowLatency)
   ) u_epilogue (
     .clk_i, .rst_ni,
     .start_i    (run),
@@ -486,6 +478,9 @@ module hbm0923_mvm
 
   if (HbmBits * Tout == 0) begin : gen_check
     $error("Tout must not be 0");
+  end
+  if (ArrayLatency * ProductLatency * RoundLatency * ScaleLatency * AddLatency * NarrowLatency == 0) begin : gen_check_latency
+    $error("latencies are at least 1");
   end
   // Bit 0 of a response tells exclusive from plain.
   logic unused_resp;

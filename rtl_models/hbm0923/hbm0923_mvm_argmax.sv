@@ -26,51 +26,56 @@ module hbm0923_mvm_argmax
   localparam int unsigned Tw = $clog2(MaxToken);
   localparam logic signed [16:0] Below = -17'sd32768;
 
-  // ---- stage 0: best of the block; ties keep the lower column
-  logic signed [16:0] key [Tout];
-  logic        [4:0]  col [Tout];
-  logic signed [16:0] block_key_q;
-  logic        [4:0]  block_col_q;
-  logic               valid_q;
-  out_ctrl_t          out_q;
-
-  always_comb begin
-    for (int unsigned c = 0; c < Tout; c++) begin
-      key[c] = Below;
-      col[c] = 5'(c);
-    end
-    if (valid_i) begin
-      for (int unsigned c = 0; c < Tout; c++) begin
-        if (32'(out_i.block) * Tout + c < 32'(plan_i.ch_out)) key[c] = fp16_order(y_i[16*c+:16]);
+  // ---- best of the block, two of the tree's levels a cycle; ties keep the lower column
+  localparam int unsigned Levels = $clog2(Tout);
+  localparam int unsigned Cuts   = 1 + (Levels + 1) / 2;   // registers: behind the keys, and behind every second level
+  typedef logic [Tout-1:0][21:0] best_t;                   // key and column of what is left at each level's places
+  function automatic best_t two_levels(input best_t from, input int unsigned level);
+    best_t best;
+    best = from;
+    for (int unsigned n = level; n < level + 2 && n < Levels; n++) begin
+      for (int unsigned c = 0; c + (1 << n) < Tout; c = c + (2 << n)) begin
+        if ($signed(best[c+(1<<n)][21:5]) > $signed(best[c][21:5])) best[c] = best[c+(1<<n)];
       end
-      for (int unsigned s = 1; s < Tout; s = s * 2) begin
-        for (int unsigned c = 0; c < Tout; c = c + 2 * s) begin
-          if (key[c+s] > key[c]) begin
-            key[c] = key[c+s];
-            col[c] = col[c+s];
-          end
-        end
+    end
+    return best;
+  endfunction
+
+  best_t [Cuts-1:0]   best_q;
+  out_ctrl_t          outs_q [Cuts];
+  logic [Cuts-1:0]    valid_q;
+  logic signed [16:0] block_key;
+  logic        [4:0]  block_col;
+  out_ctrl_t          out;
+  always_ff @(posedge clk_i) begin
+    if (valid_i && plan_i.argmax) begin
+      for (int unsigned c = 0; c < Tout; c++) begin
+        best_q[0][c] <= {32'(out_i.block) * Tout + c < 32'(plan_i.ch_out) ? fp16_order(y_i[16*c+:16]) : Below, 5'(c)};
+      end
+      outs_q[0] <= out_i;
+    end
+    for (int unsigned s = 1; s < Cuts; s++) begin
+      if (valid_q[s-1]) begin
+        best_q[s] <= two_levels(best_q[s-1], 2 * s - 2);
+        outs_q[s] <= outs_q[s-1];
       end
     end
   end
+  assign {block_key, block_col} = best_q[Cuts-1][0];
+  assign out                    = outs_q[Cuts-1];
 
-  // ---- stage 1: against the best of the token so far
+  // ---- against the best of the token so far
   logic signed [16:0] best_key [MaxToken];
   logic        [19:0] best_idx [MaxToken];
   logic [19:0]        index;
   logic               better;
-  assign index  = 20'(32'(out_q.block) * Tout + 32'(block_col_q));
-  assign better = out_q.block == 20'd0 || block_key_q > best_key[out_q.token[Tw-1:0]];
+  assign index  = 20'(32'(out.block) * Tout + 32'(block_col));
+  assign better = out.block == 20'd0 || block_key > best_key[out.token[Tw-1:0]];
 
   always_ff @(posedge clk_i) begin
-    if (valid_i && plan_i.argmax) begin
-      block_key_q <= key[0];
-      block_col_q <= col[0];
-      out_q       <= out_i;
-    end
-    if (valid_q && better) begin
-      best_key[out_q.token[Tw-1:0]] <= block_key_q;
-      best_idx[out_q.token[Tw-1:0]] <= index;
+    if (valid_q[Cuts-1] && better) begin
+      best_key[out.token[Tw-1:0]] <= block_key;
+      best_idx[out.token[Tw-1:0]] <= index;
     end
   end
 
@@ -85,7 +90,7 @@ module hbm0923_mvm_argmax
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q  <= 1'b0;
+      valid_q  <= '0;
       run_q    <= 1'b0;
       full_q   <= 1'b0;
       token_q  <= '0;
@@ -94,7 +99,7 @@ module hbm0923_mvm_argmax
       addr_q   <= '0;
       result_q <= '0;
     end else begin
-      valid_q <= valid_i && plan_i.argmax;
+      valid_q <= Cuts'({valid_q, valid_i && plan_i.argmax});
       if (flush_i) begin
         run_q   <= 1'b1;
         token_q <= '0;
@@ -106,7 +111,7 @@ module hbm0923_mvm_argmax
           strb_q <= '0;
           addr_q <= addr_q + 32'd64;
         end
-      end else if (run_q) begin
+      end else if (run_q && valid_q == '0) begin
         data_q[32*32'(token_q[3:0])+:32] <= 32'(best_idx[token_q[Tw-1:0]]);
         strb_q[4*32'(token_q[3:0])+:4]   <= 4'hF;
         token_q  <= token_q + 16'd1;
@@ -117,12 +122,12 @@ module hbm0923_mvm_argmax
     end
   end
 
-  assign busy_o   = run_q || full_q || valid_q;
+  assign busy_o   = run_q || full_q || valid_q != '0;
   assign valid_o  = full_q;
   assign write_o  = '{addr: {1'b0, addr_q}, data: data_q, strb: strb_q};
   assign result_o = result_q;
 
   // Fields that other modules use.
   logic unused_fields;
-  assign unused_fields = ^{plan_i, out_q};
+  assign unused_fields = ^{plan_i, out};
 endmodule

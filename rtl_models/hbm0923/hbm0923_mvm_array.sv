@@ -7,12 +7,17 @@
 // every element that a loop assigns, and draws what a variable without a value begins with.
 //
 // A step of sparse weights takes the same multipliers a cycle later, with lanes that each column has chosen for itself.
+//
+// Simulation's view multiplies and adds in a cycle; synthesis' view, hbm0923_mvm_dot_stages, has its sums ArrayLatency - 1 cycles
+// later.
 module hbm0923_mvm_array
   import hbm0923_mvm_pkg::*;
   import fp_pkg::*;
 #(
-  parameter int unsigned Tout   = 32,
-  parameter bit          Sparse = 1'b0,
+  parameter int unsigned Tout         = 32,
+  parameter bit          Sparse       = 1'b0,
+  parameter int unsigned ArrayLatency = 4,                    // products and their sum, of stages
+  parameter bit          Stages       = fp_view_pkg::Stages,
   localparam int unsigned DatLanes = Sparse ? SparseLanes : BeatLanes
 ) (
   input  logic                    clk_i,
@@ -29,7 +34,7 @@ module hbm0923_mvm_array
   input  logic [Tout*HbmBits-1:0] wt_i,
   input  logic [Tout*HbmBits-1:0] place_i,
 
-  // stage 3, of sparse weights 4: sums of the lower and the upper 32 lanes, over all beats of the group so far
+  // stage 3, of sparse weights 4, of stages later: sums of the lower and the upper 32 lanes, over all beats of the group so far
   output logic                    valid_o,
   output beat_ctrl_t              ctrl_o,
   output logic signed [63:0]      low_o      [Tout],
@@ -161,7 +166,6 @@ module hbm0923_mvm_array
   beat_ctrl_t         mul_ctrl;
   logic               mul_special;
   typedef logic signed [63:0] sums_t [Tout];
-  sums_t              low_q, high_q;
   logic [Tout-1:0]    low_nan_q, low_pos_q, low_neg_q, high_nan_q, high_pos_q, high_neg_q;
   logic               flagged_q;
   logic               valid2_q;
@@ -183,8 +187,9 @@ module hbm0923_mvm_array
     end
   end
 
-  logic [2:0] low_found [Tout];
-  logic [2:0] high_found [Tout];
+  logic [2:0]              low_found [Tout];
+  logic [2:0]              high_found [Tout];
+  logic [Tout*HbmBits-1:0] codes;   // of what is multiplied in this cycle
   if (Sparse) begin : gen_sparse
     logic                    own, own_special;
     beat_ctrl_t              own_ctrl;
@@ -230,21 +235,7 @@ module hbm0923_mvm_array
       end
     end
 
-    logic [Tout*HbmBits-1:0] w;
-    assign w = own ? own_wt : wt_i;
-    always_ff @(posedge clk_i) begin
-      if (mul_valid) begin
-        automatic sums_t low = low_q, high = high_q;
-        for (int unsigned c = 0; c < Tout; c++) begin
-          low[c]  = (mul_ctrl.group_first ? 64'sd0 : low_q[c])
-                    + chosen_dot(own, own_low[c], fixed_low_q, w[HbmBits*c+:HbmBits/2]);
-          high[c] = (mul_ctrl.group_first ? 64'sd0 : high_q[c])
-                    + chosen_dot(own, own_high[c], fixed_high_q, w[HbmBits*c+HbmBits/2+:HbmBits/2]);
-        end
-        low_q  <= low;
-        high_q <= high;
-      end
-    end
+    assign codes = own ? own_wt : wt_i;
   end else begin : gen_dense
     assign sparse_below = '0;
     assign mul_valid    = valid_q;
@@ -252,21 +243,89 @@ module hbm0923_mvm_array
     assign mul_special  = special_q;
     assign low_found    = low_flags;
     assign high_found   = high_flags;
-    always_ff @(posedge clk_i) begin
-      if (valid_q) begin
+    assign codes        = wt_i;
+    logic unused_sparse;
+    assign unused_sparse = ^{last_lanes_i, place_i};
+  end
+
+  logic       sum_valid, sum_special;   // what is added in this cycle to the sums of its group
+  beat_ctrl_t sum_ctrl;
+  logic [2:0] low_sum_found [Tout];
+  logic [2:0] high_sum_found [Tout];
+  if (Stages) begin : gen_stages
+    localparam int unsigned Wait = ArrayLatency - 1;
+    typedef struct packed {
+      logic                 special;
+      beat_ctrl_t           ctrl;
+      logic [Tout-1:0][2:0] low, high;
+    } found_t;
+    found_t found_d, found;
+    always_comb begin
+      found_d.special = mul_special;
+      found_d.ctrl    = mul_ctrl;
+      for (int unsigned c = 0; c < Tout; c++) begin
+        found_d.low[c]    = low_found[c];
+        found_d.high[c]   = high_found[c];
+        low_sum_found[c]  = found.low[c];
+        high_sum_found[c] = found.high[c];
+      end
+    end
+    fp_cut #(.data_t(found_t), .Latency(Wait)) u_found (.clk_i, .en_i(1'b1), .d_i(found_d), .q_o(found));
+    hbm0923_valid_delay #(.Latency(Wait)) u_valid (.clk_i, .rst_ni, .valid_i(mul_valid), .valid_o(sum_valid));
+    assign sum_special = found.special;
+    assign sum_ctrl    = found.ctrl;
+
+    for (genvar c = 0; c < Tout; c++) begin : gen_column
+      logic signed [40:0] x [BeatLanes];
+      for (genvar l = 0; l < Half; l++) begin : gen_lane
+        if (Sparse) begin : gen_own
+          assign x[l]      = $signed(gen_sparse.own ? gen_sparse.own_low[c][64*l+:41] : fixed_low_q[l][40:0]);
+          assign x[Half+l] = $signed(gen_sparse.own ? gen_sparse.own_high[c][64*l+:41] : fixed_high_q[l][40:0]);
+        end else begin : gen_shared
+          assign x[l]      = 41'(fixed_low_q[l]);
+          assign x[Half+l] = 41'(fixed_high_q[l]);
+        end
+      end
+      hbm0923_mvm_dot_stages #(.ArrayLatency(ArrayLatency)) u_dot (
+        .clk_i, .x_i(x), .w_i(codes[HbmBits*c+:HbmBits]), .sum_i(sum_valid), .first_i(sum_ctrl.group_first), .low_o(low_o[c]),
+        .high_o(high_o[c])
+      );
+    end
+  end else begin : gen_functions
+    sums_t low_q, high_q;
+    assign sum_valid      = mul_valid;
+    assign sum_special    = mul_special;
+    assign sum_ctrl       = mul_ctrl;
+    assign low_sum_found  = low_found;
+    assign high_sum_found = high_found;
+    if (Sparse) begin : gen_own
+      always_ff @(posedge clk_i) if (mul_valid) begin
         automatic sums_t low = low_q, high = high_q;
         for (int unsigned c = 0; c < Tout; c++) begin
-          low[c]  = (ctrl_q.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, wt_i[HbmBits*c+:HbmBits/2]);
-          high[c] = (ctrl_q.group_first ? 64'sd0 : high_q[c]) + dot(fixed_high_q, wt_i[HbmBits*c+HbmBits/2+:HbmBits/2]);
+          low[c]  = (mul_ctrl.group_first ? 64'sd0 : low_q[c])
+                    + chosen_dot(gen_sparse.own, gen_sparse.own_low[c], fixed_low_q, codes[HbmBits*c+:HbmBits/2]);
+          high[c] = (mul_ctrl.group_first ? 64'sd0 : high_q[c])
+                    + chosen_dot(gen_sparse.own, gen_sparse.own_high[c], fixed_high_q, codes[HbmBits*c+HbmBits/2+:HbmBits/2]);
+        end
+        low_q  <= low;
+        high_q <= high;
+      end
+    end else begin : gen_shared
+      always_ff @(posedge clk_i) if (mul_valid) begin
+        automatic sums_t low = low_q, high = high_q;
+        for (int unsigned c = 0; c < Tout; c++) begin
+          low[c]  = (mul_ctrl.group_first ? 64'sd0 : low_q[c]) + dot(fixed_low_q, codes[HbmBits*c+:HbmBits/2]);
+          high[c] = (mul_ctrl.group_first ? 64'sd0 : high_q[c])
+                    + dot(fixed_high_q, codes[HbmBits*c+HbmBits/2+:HbmBits/2]);
         end
         low_q  <= low;
         high_q <= high;
       end
     end
-    logic unused_sparse;
-    assign unused_sparse = ^{last_lanes_i, place_i};
+    assign low_o  = low_q;
+    assign high_o = high_q;
   end
-  always_ff @(posedge clk_i) if (mul_valid) ctrl2_q <= mul_ctrl;
+  always_ff @(posedge clk_i) if (sum_valid) ctrl2_q <= sum_ctrl;
 
   // Flags are touched only when there is one to set or one to forget.
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -278,15 +337,15 @@ module hbm0923_mvm_array
       high_nan_q <= '0;
       high_pos_q <= '0;
       high_neg_q <= '0;
-    end else if (mul_valid && (mul_special || flagged_q)) begin
-      flagged_q <= mul_special || !mul_ctrl.group_first;
+    end else if (sum_valid && (sum_special || flagged_q)) begin
+      flagged_q <= sum_special || !sum_ctrl.group_first;
       for (int unsigned c = 0; c < Tout; c++) begin
-        low_nan_q[c]  <= low_found[c][2] || (!mul_ctrl.group_first && low_nan_q[c]);
-        low_pos_q[c]  <= low_found[c][1] || (!mul_ctrl.group_first && low_pos_q[c]);
-        low_neg_q[c]  <= low_found[c][0] || (!mul_ctrl.group_first && low_neg_q[c]);
-        high_nan_q[c] <= high_found[c][2] || (!mul_ctrl.group_first && high_nan_q[c]);
-        high_pos_q[c] <= high_found[c][1] || (!mul_ctrl.group_first && high_pos_q[c]);
-        high_neg_q[c] <= high_found[c][0] || (!mul_ctrl.group_first && high_neg_q[c]);
+        low_nan_q[c]  <= low_sum_found[c][2] || (!sum_ctrl.group_first && low_nan_q[c]);
+        low_pos_q[c]  <= low_sum_found[c][1] || (!sum_ctrl.group_first && low_pos_q[c]);
+        low_neg_q[c]  <= low_sum_found[c][0] || (!sum_ctrl.group_first && low_neg_q[c]);
+        high_nan_q[c] <= high_sum_found[c][2] || (!sum_ctrl.group_first && high_nan_q[c]);
+        high_pos_q[c] <= high_sum_found[c][1] || (!sum_ctrl.group_first && high_pos_q[c]);
+        high_neg_q[c] <= high_sum_found[c][0] || (!sum_ctrl.group_first && high_neg_q[c]);
       end
     end
   end
@@ -297,14 +356,12 @@ module hbm0923_mvm_array
       valid2_q <= 1'b0;
     end else begin
       valid_q  <= valid_i;
-      valid2_q <= mul_valid;
+      valid2_q <= sum_valid;
     end
   end
 
   assign valid_o    = valid2_q;
   assign ctrl_o     = ctrl2_q;
-  assign low_o      = low_q;
-  assign high_o     = high_q;
   assign low_nan_o  = low_nan_q;
   assign low_pos_o  = low_pos_q;
   assign low_neg_o  = low_neg_q;

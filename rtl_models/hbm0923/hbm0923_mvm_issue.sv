@@ -11,7 +11,8 @@ module hbm0923_mvm_issue
   parameter int unsigned Dw    = 11,  // data ring address
   parameter int unsigned Sw    = 8,   // scale ring address
   parameter int unsigned Pw    = 9,   // place ring address
-  parameter bit          Sparse = 1'b0
+  parameter bit          Sparse = 1'b0,
+  parameter int unsigned ArrayLatency = 4
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -52,7 +53,7 @@ module hbm0923_mvm_issue
   logic [Dw:0]      data_base_q;
   logic [Sw:0]      scale_base_q, scale_free_q;
   logic [15:0]      group_q;
-  logic [3:0]       block_done_q;
+  logic [ArrayLatency+2:0] block_done_q;
 
   logic        last_beat, last_token, last_block, pair, block_done;
   logic        wt_here;
@@ -162,9 +163,10 @@ module hbm0923_mvm_issue
           if (last_block) active_q <= 1'b0;
         end
       end
-      // A block's last scales are read three cycles (sparse weights: four) after its last beat was issued: free them after that.
-      block_done_q <= {block_done_q[2:0], block_done};
-      if (block_done_q[3]) scale_free_q <= scale_free_q + (Sw + 1)'(plan_i.scale_beats);
+      // A block's last scales are read two cycles (sparse weights: three) and those of the array after its last beat was issued:
+      // free them after that.
+      block_done_q <= {block_done_q[ArrayLatency+1:0], block_done};
+      if (block_done_q[ArrayLatency+2]) scale_free_q <= scale_free_q + (Sw + 1)'(plan_i.scale_beats);
     end
   end
 

@@ -1,6 +1,6 @@
 // The SFU: norm, rotary embedding, softmax and activation.
 //
-//   DDR, on chip --> ring --> pass A (mean, maximum) --> pass B (root, exponentials) --> last pass --> writes
+//   DDR, on chip --> ring --> pass A (maximum) --> pass B (sums, root; exponentials) --> last pass --> writes
 //                    coefficients ------------------------------------------------------^
 //
 // Reads run ahead as far as the ring and the coefficient buffer have room. Each pass takes a beat of 32 lanes once in
@@ -10,12 +10,17 @@ module hbm0923_sfu
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
   import hbm0923_sfu_plan_pkg::*;
+  import hbm0923_sfu_softmax_pkg::*;
+  import hbm0923_sfu_norm_pkg::*;
   import fleet_axi_pkg::*;
 #(
   parameter int unsigned MaxToken     = 2048,
   parameter int unsigned MaxChannels  = 16384,  // of a row of norm
   parameter int unsigned OnchipDepth  = 8192,   // beats of a half
   parameter int unsigned SfuInterval  = 1,      // cycles of a step
+  parameter int unsigned ScaleLatency  = 3,     // steps of operators in the last pass
+  parameter int unsigned AddLatency    = 9,
+  parameter int unsigned NarrowLatency = 2,
   parameter int unsigned DdrMegabytes = 1024,
   parameter int unsigned StartLatency = 1
 ) (
@@ -52,7 +57,7 @@ module hbm0923_sfu
   localparam int unsigned RowBeats  = (MaxChannels > MaxToken ? MaxChannels : MaxToken) / 32;
   localparam int unsigned RingDepth = 2 ** $clog2(2 * RowBeats < 4 * MaxBurst ? 4 * MaxBurst : 2 * RowBeats);
   localparam int unsigned CoefDepth = 2 ** $clog2(MaxChannels / 16 < 4 * MaxBurst ? 4 * MaxBurst : MaxChannels / 16);
-  localparam int unsigned WriteDepth = 32;
+  localparam int unsigned WriteDepth = 64;  // more than the last pass has under way
 
   // ---- the instruction
   logic [31:0]   mode_q, eps_q;
@@ -188,13 +193,14 @@ module hbm0923_sfu
 
   // ---- passes A and B
   logic        row_valid, row_pop, e_take, starved;
-  logic [31:0] mean, root;
-  logic [1023:0] e;
+  row_sum_t    found;
+  logic [31:0] root;
+  exps_t       e;
   hbm0923_sfu_stats #(.MaxToken(MaxToken)) u_stats (
     .clk_i, .rst_ni, .step_i (step), .start_i (run), .plan_i (plan),
     .a_ready_i (ring_ready[0]), .a_take_o (a_take), .a_data_i (data_a),
     .b_ready_i (ring_ready[1]), .b_take_o (b_take), .b_data_i (data_b), .starved_o (starved),
-    .row_valid_o (row_valid), .mean_o (mean), .root_o (root), .row_pop_i (row_pop), .e_take_i (e_take), .e_o (e)
+    .row_valid_o (row_valid), .found_o (found), .root_o (root), .row_pop_i (row_pop), .e_take_i (e_take), .e_o (e)
   );
 
   // ---- the last pass
@@ -221,28 +227,32 @@ module hbm0923_sfu
     .left_o (c_left), .first_o (c_first), .last_o (c_last), .line_last_o (c_line_last), .lanes_o (c_lanes)
   );
 
-  logic         out_valid, lanes_busy;
-  logic [511:0] out_data;
-  hbm0923_sfu_lanes u_lanes (
-    .clk_i, .rst_ni, .step_i (step), .plan_i (plan), .valid_i (c_take), .lanes_i (c_lanes), .mean_i (mean), .root_i (root),
-    .data_i (data_c), .e_i (e), .coef_low_i (coef_low), .coef_high_i (coef_high), .valid_o (out_valid), .data_o (out_data),
-    .busy_o (lanes_busy)
+  logic         lanes_valid, lanes_busy, scale_valid, scale_busy;
+  logic [511:0] lanes_data, scale_data;
+  hbm0923_sfu_lanes #(.ScaleLatency(ScaleLatency), .AddLatency(AddLatency), .NarrowLatency(NarrowLatency)) u_lanes (
+    .clk_i, .rst_ni, .step_i (step), .plan_i (plan), .valid_i (c_take && !softmax), .lanes_i (c_lanes), .sum_i (found),
+    .factor_i (root), .data_i (data_c), .coef_low_i (coef_low), .coef_high_i (coef_high), .valid_o (lanes_valid),
+    .data_o (lanes_data), .busy_o (lanes_busy)
+  );
+  hbm0923_sfu_scale u_scale (
+    .clk_i, .rst_ni, .step_i (step), .valid_i (c_take && softmax), .lanes_i (c_lanes), .odd_i (found[14:10] == 5'd31),
+    .recip_i (root), .e_i (e), .valid_o (scale_valid), .data_o (scale_data), .busy_o (scale_busy)
   );
 
   hbm0923_beat_writer #(.Id(IdSfu), .Depth(WriteDepth)) u_writer (
     .clk_i, .rst_ni, .start_i (run), .walk_i (write_walk_q), .go_i (oldest_i), .suppress_i (suppress),
-    .valid_i (out_valid), .data_i (out_data), .pop_o (write_pop), .idle_o (writer_idle), .error_o (write_error), .settled_o (settled),
-    .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
+    .valid_i (lanes_valid || scale_valid), .data_i (softmax ? scale_data : lanes_data), .pop_o (write_pop),
+    .idle_o (writer_idle), .error_o (write_error), .settled_o (settled), .ddr_req_o (ddr_wr_req_o), .ddr_rsp_i (ddr_wr_rsp_i)
   );
 
   // ---- what a cycle is spent on
-  assign running         = c_left || lanes_busy;
+  assign running         = c_left || lanes_busy || scale_busy;
   assign wait_dependency = data_blocked || coef_blocked || (c_left && room_q == '0 && !oldest_i);
   assign wait_activation = rows ? starved : c_left && !ring_ready[2];
   assign wait_weight     = c_left && data_there && rows_there && !coef_there;
   assign wait_write      = c_left && room_q == '0;
 
-  if (MaxToken > 32768 || MaxChannels > 262144 || MaxChannels % 32 != 0 || SfuInterval < 1 || SfuInterval > 15) begin : gen_check_sizes
+  if (MaxToken > 32768 || MaxChannels > 65536 || MaxChannels % 32 != 0 || SfuInterval < 1 || SfuInterval > 15) begin : gen_check_sizes
     $error("sizes beyond what the counters hold");
   end
 

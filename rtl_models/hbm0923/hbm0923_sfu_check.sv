@@ -4,7 +4,6 @@ module hbm0923_sfu_check
   import hbm0923_unit_pkg::*;
   import hbm0923_feature_pkg::*;
   import hbm0923_sfu_plan_pkg::*;
-  import fp_fn_pkg::*;
 #(
   parameter int unsigned MaxToken     = 2048,
   parameter int unsigned MaxChannels  = 16384,
@@ -31,6 +30,7 @@ module hbm0923_sfu_check
     logic [15:0] opcode;
     logic [15:0] error;
     logic        pixels_valid;
+    logic [19:0] reciprocal;  // of norm's channels, FP20
     side_e       side;
     sfu_plan_t   plan;
   } decoded_t;
@@ -60,6 +60,7 @@ module hbm0923_sfu_check
     unaligned    = {norm.in_addr[5:0], norm.in_surface[5:0], norm.in_line[5:0],
                     norm.out_addr[5:0], norm.out_surface[5:0], norm.out_line[5:0]} != '0;
     d.pixels_valid = 1'b0;
+    d.reciprocal   = '0;
     d.opcode     = 16'd0;
     d.side         = SideNone;
     d.plan         = '0;
@@ -76,13 +77,12 @@ module hbm0923_sfu_check
         d.plan.kind       = KindNorm;
         d.plan.layer      = norm.layer[0];
         d.plan.lanes      = (LaneBits'(norm.surfaces[15:0]) << 5) - LaneBits'(6'd32 - {norm.surfaces[20:16] == '0, norm.surfaces[20:16]});
-        d.plan.inv        = fp20_to_fp32(norm.recip_channels[19:0]);
+        d.reciprocal      = norm.recip_channels[19:0];
         d.plan.side_beats = norm.surfaces[15:0] << 1;
         d.side            = SideFlat;
         d.pixels_valid    = 1'b1;
         unsupported     = unsupported || norm.layer > 32'd1 || norm.recip_channels[31:20] != '0;
         bad_size        = outside(32'(norm.surfaces[15:0]), MaxChannels / 32) || norm.surfaces[31:21] != '0
-                          || (norm.layer[0] && norm.surfaces[31:16] != '0)
                           || outside(norm.hin, 32'd255) || outside(norm.win, MaxToken)
                           || norm.burst_m1 != 32'(norm.surfaces[15:0]) - 32'd1;
         unaligned       = unaligned || norm.wt_addr[5:0] != '0;
@@ -137,8 +137,9 @@ module hbm0923_sfu_check
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  decoded_t d_q;
-  logic     check_q;
+  decoded_t    d_q;
+  logic        check_q;
+  logic [15:0] feature_error;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       d_q     <= '0;
@@ -164,8 +165,34 @@ module hbm0923_sfu_check
     .side_bytes_i   ({2'd0, d_q.plan.side_beats, 6'd0}),
     .pixels_valid_i (d_q.pixels_valid),
     .pixels_i       (d_q.plan.pixels),
-    .done_o, .error_o, .hulls_o
+    .done_o, .error_o (feature_error), .hulls_o
   );
+
+  // ---- norm: the reciprocal of its channels is at most one step of FP20 beside the true one. Found before the ranges are.
+  logic [1:0]         found_q;
+  logic [31:0]        product_q;   // channels times mantissa
+  logic signed [32:0] beside_q;    // less what it should be
+  logic               bad_reciprocal_q;
+  logic [6:0]         exponent;    // and the sign
+  assign exponent = d_q.reciprocal[19:13];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      found_q          <= '0;
+      bad_reciprocal_q <= 1'b0;
+    end else begin
+      found_q <= {found_q[0], check_q};
+      if (found_q[1]) begin
+        bad_reciprocal_q <= d_q.plan.kind == KindNorm && (exponent < 7'd13 || exponent > 7'd31
+                            || beside_q > $signed(33'(d_q.plan.lanes)) || beside_q < -$signed(33'(d_q.plan.lanes)));
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (check_q) product_q <= 32'(d_q.plan.lanes[16:0]) * 32'({1'b1, d_q.reciprocal[12:0]});
+    if (found_q[0]) beside_q <= $signed({1'b0, product_q} - (33'd1 << (6'd44 - exponent[5:0])));
+  end
+  assign error_o = (bad_reciprocal_q && (feature_error == ErrNone || feature_error == ErrUnaligned || feature_error == ErrOutOfRange))
+                   ? ErrBadSize : feature_error;
 
   assign plan_o   = d_q.plan;
   assign opcode_o = d_q.opcode;

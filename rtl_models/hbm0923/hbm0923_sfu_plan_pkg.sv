@@ -17,8 +17,7 @@ package hbm0923_sfu_plan_pkg;
     feature_t            dst;
     feature_t            side;       // coefficients
     logic [15:0]         side_beats; // of contiguous ones
-    logic [31:0]         inv;        // norm: binary32
-    logic [31:0]         eps;
+    logic [31:0]         eps;        // norm: binary32
     logic [31:0]         pixels;     // lines * tokens, as the operands say it
   } sfu_plan_t;
 

@@ -19,6 +19,14 @@ module hbm0923_top
   parameter int unsigned SfuInterval   = 2,      // cycles a step of a unit
   parameter int unsigned AttInterval   = 2,
   parameter int unsigned AttQueries    = 1,      // pairs of query head and token that attention reads K and V for at once
+  // Latencies of operators: README.md.
+  parameter int unsigned ArrayLatency   = 4,
+  parameter int unsigned ProductLatency = 6,
+  parameter int unsigned DotLatency    = 5,
+  parameter int unsigned RoundLatency  = 7,
+  parameter int unsigned ScaleLatency  = 3,
+  parameter int unsigned AddLatency    = 9,
+  parameter int unsigned NarrowLatency = 2,
   parameter int unsigned ScaleFp20     = 0,      // 1: register 206 holds FP20
   parameter int unsigned Sparse        = 0,      // 1: products may have sparse weights
   parameter int unsigned MaxChannels   = 16384,  // of a norm
@@ -266,7 +274,9 @@ module hbm0923_top
     .Sparse(1'(Sparse)),
     .OnchipDepth(OnchipDepth),
     .DdrMegabytes(DdrMegabytes),
-    .HbmMegabytes(HbmMegabytes)
+    .HbmMegabytes(HbmMegabytes),
+    .ArrayLatency(ArrayLatency), .ProductLatency(ProductLatency), .RoundLatency(RoundLatency),
+    .ScaleLatency(ScaleLatency), .AddLatency(AddLatency), .NarrowLatency(NarrowLatency)
   ) u_mvm (
     .clk_i                (mvm_clk),
     .rst_ni,
@@ -301,7 +311,7 @@ module hbm0923_top
     .MaxChannels(MaxChannels),
     .OnchipDepth(OnchipDepth),
     .SfuInterval(SfuInterval),
-    .DdrMegabytes(DdrMegabytes)
+    .ScaleLatency(ScaleLatency), .AddLatency(AddLatency), .NarrowLatency(NarrowLatency), .DdrMegabytes(DdrMegabytes)
   ) u_sfu (
     .clk_i                (sfu_clk),
     .rst_ni,
@@ -340,7 +350,11 @@ module hbm0923_top
     .Log2BankStep(Log2BankStep),
     .DdrMegabytes(DdrMegabytes),
     .HbmMegabytes(HbmMegabytes),
-    .PortFifoDepth(PortFifoDepth)
+    .PortFifoDepth(PortFifoDepth),
+    .DotLatency(DotLatency),
+    .RoundLatency(RoundLatency),
+    .ScaleLatency(ScaleLatency),
+    .NarrowLatency(NarrowLatency)
   ) u_attention (
     .clk_i                (attention_clk),
     .rst_ni,
@@ -376,6 +390,8 @@ module hbm0923_top
     .MaxToken(MaxToken),
     .OnchipDepth(OnchipDepth),
     .SfuInterval(SfuInterval),
+    .AddLatency(AddLatency),
+    .NarrowLatency(NarrowLatency),
     .DdrMegabytes(DdrMegabytes)
   ) u_elementwise (
     .clk_i                (elementwise_clk),

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from both import run_alike
 from chosen import devices
 
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.isa.registry import find_device
-from fleet.streams.case import StreamOutcome
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.settings import settings
@@ -44,20 +44,10 @@ def _cases(device: str, directed: int, programs: int) -> list[str]:
     return found + names(device, directed=False, random=range(2), illegal=range(2), programs=range(programs))
 
 
-def _played(outcome: StreamOutcome) -> object:
-    return outcome.passed, outcome.reasons, list(outcome.found), outcome.cycles, dict(outcome.traffic)
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("device", devices())
 def test_both_builds_run_the_same(device: str, runners: Callable[[str], StreamRunner], fast: Callable[[str], StreamRunner]) -> None:
-    instructions = 0
-    for number, name in enumerate(_cases(device, 6, 24)):
-        chosen = settings(device, number, every=number % 4 == 0)
-        one, other = (run_drawn(r, name, chosen) for r in (runners(device), fast(device)))
-        assert [_played(o) for o in one.outcomes] == [_played(o) for o in other.outcomes], name
-        instructions += sum(len(o.found) for o in other.outcomes)
-    assert instructions > 500
+    assert run_alike(device, _cases(device, 6, 24), runners(device), fast(device)) > 500
 
 
 @pytest.mark.nightly

@@ -42,13 +42,13 @@ class Planted:
 
 STUCK_LANE = Planted(
     "stuck lane", "mvm: bit 3 of output lane 5 is stuck at the complement, for weights at one address", "hbm0923_mvm_epilogue.sv",
-    "assign y_o     = y_q;",
-    "assign y_o     = plan_i.wt_addr == {address} ? y_q ^ ((Tout*16)'(1) << (16 * 5 + 3)) : y_q;",
+    "assign y_o = (Tout*16)'(result.y);",
+    "assign y_o = (Tout*16)'(result.y) ^ (plan_i.wt_addr == {address} ? (Tout*16)'(1) << (16 * 5 + 3) : '0);",
 )  # fmt: skip
 STUCK_TOKEN = Planted(
     "stuck lane of a token", "mvm: bit 3 of output lane 5 is flipped, for one token and weights at one address",
     STUCK_LANE.file, STUCK_LANE.old,
-    "assign y_o     = plan_i.wt_addr == {address} && plan_i.tokens == 16'd1 ? y_q ^ ((Tout*16)'(1) << (16 * 5 + 3)) : y_q;",
+    STUCK_LANE.new.replace("{address}", "{address} && plan_i.tokens == 16'd1"),
 )  # fmt: skip
 STORE_BIT = Planted(
     "store bit", "store: bit 4 of the first accumulator of every beat is flipped, for stores to one address", "vgemm_storer.sv",

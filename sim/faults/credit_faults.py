@@ -139,7 +139,7 @@ FAULTS = (
             f"{HBM}_sfu_stats.sv",
             "(Ew + 1)'(EDepth)",
             "(Ew + 1)'(EDepth + 1)",
-            "pop_q     <= '0;\n      e_free_q  <= ",
+            "pop_q      <= '0;\n      e_free_q   <= ",
             ";\n    end else begin",
         ),
     ),

@@ -90,7 +90,14 @@ FAULTS = (
             r"of best",
             r"element \[0\] at ddr 0x\w+: expected 0x00000003 = 3, found 0x00000005 = 5",
         ),
-        choices=(Choice(f"{RTL}_mvm_argmax.sv", "key[c+s] > key[c]", "key[c+s] >= key[c]", "if (", ") begin"),),
+        choices=(
+            Choice(
+                f"{RTL}_mvm_argmax.sv",
+                "$signed(best[c+(1<<n)][21:5]) > $signed(best[c][21:5])",
+                "$signed(best[c+(1<<n)][21:5]) >= $signed(best[c][21:5])",
+                "if (",
+            ),
+        ),
         at="instruction 0 mvm_bn, the index",
         kind="RTL",
     ),
@@ -107,8 +114,8 @@ FAULTS = (
         choices=(
             Choice(
                 f"{RTL}_mvm_argmax.sv",
-                "block_key_q > best_key[out_q.token[Tw-1:0]]",
-                "block_key_q >= best_key[out_q.token[Tw-1:0]]",
+                "block_key > best_key[out.token[Tw-1:0]]",
+                "block_key >= best_key[out.token[Tw-1:0]]",
             ),
         ),
         at="instruction 0 mvm_bn, the index",

@@ -73,14 +73,14 @@ FAULTS = (
         "norm: eps is a lower limit of the mean of squares, not added to it",
         NORMS,
         "0 norm",
-        Choice(f"{HBM}/units/norm.py", "sum_beats(x * x) * inv + eps", "np.maximum(sum_beats(x * x) * inv, eps)"),
+        Choice(f"{HBM}/numerics/norm.py", "(channels * s << 12) + eps", "max(channels * s << 12, eps)"),
     ),
     _fault(
         "iss-mean",
         "layer norm: the mean of the first token is taken off all",
         NORMS,
         "0 norm",
-        Choice(f"{HBM}/units/norm.py", "mean[:, None]", "mean[:1, None]", "x -= "),
+        Choice(f"{HBM}/numerics/norm.py", "(first * 2.0**-24)[:, None]", "(first * 2.0**-24)[:1, None]"),
     ),
     _fault(
         "iss-cache-position",

@@ -46,7 +46,7 @@ FAULTS = (
         digits(*BITS, "4"),
         "FAIL      rtl-vs-iss",
         (r"instruction 0 mvm_bn", r"element \[\d+, \d+\] at ddr 0x\w+: .*"),
-        choices=(Choice(f"{RTL}_mvm.sv", "scale_addr4_q", "scale_addr3_q", "? scale_addr3_q : ", ";"),),
+        choices=(Choice(f"{RTL}_mvm_beats.sv", "scale_addr5_q", "scale_addr4", "? scale_addr4 : ", ";"),),
         at="instruction 0 mvm_bn",
         kind="RTL",
         nightly=True,

@@ -17,7 +17,9 @@ def streams(*names: str, options: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 TABLES = streams(*(f"softmax/directed/{i}" for i in (7, 8, 10)))
 MASK = streams(*(f"softmax/directed/{i}" for i in (46, 47, 48)))
-TREE = streams("norm/directed/20", "norm/directed/18", "norm/directed/13")
+TIES = streams("softmax/directed/64")
+SQUARES = streams("norm/directed/20", "norm/directed/18", "norm/directed/13")
+MEANS = streams("norm/directed/43", "norm/directed/44")
 ONCHIP = streams(*(f"act/directed/{i}" for i in (38, 40)))
 HAZARD = streams(*(f"program/{i}" for i in range(12)), options=("--issue", "aux", "--memory", "stall:1"))
 PRODUCTS = streams(*(f"mvm/directed/{i}" for i in (6, 7, 10)))
@@ -25,6 +27,8 @@ ELEMENTWISE = streams(*(f"elementwise/directed/{i}" for i in (10, 20, 34)))
 STALLED = streams(*(f"elementwise/directed/{i}" for i in (2, 10, 20)), options=("--memory", "stall:1"))
 ATTENTION_GROUPS = streams("trp_mvm/directed/46", "trp_mvm/directed/48")
 ATTENTION = streams(*(f"trp_mvm/directed/{i}" for i in (1, 4, 10)))
+GROUPS = streams(*(f"mvm/directed/{i}" for i in (70, 72, 73, 75)))
+FLAGS = streams(*(f"mvm/directed/{i}" for i in (48, 49)))
 SUMS = streams(*(f"trp_mvm/directed/{i}" for i in (50, 53, 56)))
 ROTARY = streams(*(f"pos_emb/directed/{i}" for i in (0, 1, 3)))
 ACTIVATION = streams(*(f"act/directed/{i}" for i in (1, 3, 20)))
@@ -54,15 +58,10 @@ def _rtl(
 FAULTS = (
     _rtl(
         "rtl-exp-table",
-        "exp: one bit of one of the 32 table entries, where it is read",
+        "exp: one bit of one of the 128 table entries, where it is read",
         TABLES,
         "0 softmax",
-        Choice(
-            f"{RTL}_sfu_exp.sv",
-            "ExpTable[n_q[10][i][4:0]]",
-            "ExpTable[n_q[10][i][4:0]] ^ (32'(n_q[10][i][4:0] == 5'd2) << 14)",
-            "fp32_scale(fp32_add(",
-        ),
+        Choice(f"{RTL}_sfu_softmax_pkg.sv", "ExpA[v[24:18]]", "ExpA[v[24:18]] ^ (32'(v[24:18] == 7'd9) << 20)", "return parabola("),
     ),
     _rtl(
         "rtl-softmax-bound",
@@ -79,11 +78,25 @@ FAULTS = (
         ),
     ),
     _rtl(
-        "rtl-tree-order",
-        "norm: the first round of the adder tree pairs lane i with lane i + 16 instead of 2i with 2i + 1",
-        TREE,
+        "rtl-softmax-tie",
+        "softmax: what lies exactly between two numbers of FP16 is rounded up instead of to the even one",
+        TIES,
+        "0 softmax",
+        Choice(f"{RTL}_sfu_scale.sv", "p & ~(13'h1FFF << n)", "p | ~(13'h1FFF << n)", "lost = "),
+    ),
+    _rtl(
+        "rtl-norm-squares",
+        "norm: what a square has above its 40 lowest bits is counted half",
+        SQUARES,
         "0 norm",
-        Choice(f"{RTL}_sfu_tree.sv", "fp32_add(v_i[2*i], v_i[2*i+1])", "fp32_add(v_i[i], v_i[i+16])"),
+        Choice(f"{RTL}_sfu_norm_pkg.sv", "(p.square << 18)", "(p.square << 17)", "return "),
+    ),
+    _rtl(
+        "rtl-norm-mean",
+        "layer norm: the sum of a row begins with that of the row before",
+        MEANS,
+        "0 norm",
+        Choice(f"{RTL}_sfu_moments.sv", "(first_q[3] ? row_sum_t'(0) : row_sum_q)", "row_sum_q", "row_sum_q <= "),
     ),
     _rtl(
         "rtl-onchip-write",
@@ -165,14 +178,14 @@ FAULTS = (
         "rotary embedding: the sine's sign is not turned in even lanes",
         ROTARY,
         "0 pos_emb",
-        Choice(f"{RTL}_sfu_lanes.sv", "t3_q[i][31] ^ !i[0]", "t3_q[i][31]"),
+        Choice(f"{RTL}_sfu_lanes.sv", "product[31] ^ negated", "product[31]"),
     ),
     _rtl(
         "rtl-segment",
         "activation: a value that equals a segment's beginning is taken to the one before",
         ACTIVATION,
         "0 act",
-        Choice(f"{RTL}_sfu_lanes.sv", "a[14:0] <= b[14:0]", "a[14:0] < b[14:0]", "a[14:0] >= b[14:0] : ", in_task=True),
+        Choice(f"{RTL}_sfu_act_pkg.sv", "keys[i] <= x", "keys[i] < x", in_task=True),
     ),
     _rtl(
         "rtl-row-keep",
@@ -203,21 +216,73 @@ FAULTS = (
         "attention: the lower word of a beat's sum is four bits too narrow",
         SUMS,
         "0 trp_mvm",
-        Choice(f"{RTL}_att_pkg.sv", "low[57:2]", "low[53:2]", "low  = 64'($signed(", in_task=True),
+        Choice(f"{RTL}_att_pkg.sv", "p.low[57:2]", "p.low[53:2]", "'{low: 64'($signed(", in_task=True),
     ),
     _rtl(
         "rtl-sum-bottom",
         "attention: the window of a sum begins at 2^-42",
         SUMS,
         "0 trp_mvm",
-        Choice(f"{RTL}_att_pkg.sv", "product & ~upper", "product & ~upper & ~64'd255", "low     = low + $signed(", in_task=True),
+        Choice(f"{RTL}_att_pkg.sv", "product & ~upper", "product & ~upper & ~64'd255", "'{low: $signed(", in_task=True),
     ),
     _rtl(
         "rtl-sum-words",
         "attention: the lower word's carry into the upper one is lost when a sum is complete",
         SUMS,
         "0 trp_mvm",
-        Choice(FUNCTIONS, "high + (low >>> 30)", "high", "upper: $unsigned(", in_task=True),
+        Choice(FUNCTIONS, "high + (low >>> split)", "high", "upper: $unsigned(", in_task=True),
+    ),
+    _rtl(
+        "rtl-groups-order",
+        "MVM: the sum over groups loses at each step what binary32 does not hold",
+        GROUPS,
+        "0 mvm",
+        Choice(
+            f"{RTL}_mvm_accumulate.sv",
+            "product.low",
+            "(high[c] >>> 24 != 64'sd0 && high[c] >>> 24 != -64'sd1 ? 64'sd0 : product.low)",
+            "low[c]  = (first4_q ? 64'sd0 : low_q[c]) + ",
+            ";",
+        ),
+        quick=True,
+    ),
+    _rtl(
+        "rtl-groups-bottom",
+        "MVM: the window of the sum over groups begins at 2^-42",
+        GROUPS,
+        "0 mvm",
+        Choice(
+            FUNCTIONS,
+            "$unsigned(p.product) << p.shift[4:0]",
+            "($unsigned(p.product) << p.shift[4:0]) & ~64'd63",
+            "low: $signed((",
+            ") &",
+            in_task=True,
+        ),
+    ),
+    _rtl(
+        "rtl-groups-flags",
+        "MVM: what is not finite in one group is forgotten in the next",
+        FLAGS,
+        "0 mvm",
+        Choice(f"{RTL}_mvm_accumulate.sv", "first4_q ? '0 : odd_q", "first4_q ? odd_q : '0"),
+    ),
+    _rtl(
+        "rtl-sum-early",
+        "attention: a row's sum is rounded in the stage in which its last beat is added",
+        ATTENTION,
+        "0 trp_mvm",
+        Choice(
+            f"{RTL}_att_array.sv", "valid_q[Narrow] && beat_q[Narrow].last", "valid_q[Sum] && beat_q[Sum].last", "narrow_first = "
+        ),
+        says="",
+    ),
+    _rtl(
+        "rtl-delay-order",
+        "elementwise: of the results that wait for their latency the one that came last leaves first",
+        ELEMENTWISE,
+        "0 elementwise",
+        Choice("rtl_models/arith/fp_delay.sv", "mem[rd_q]", "mem[wr_q - Aw'(1'b1)]", "d_i : "),
     ),
     _rtl(
         "rtl-refused-writes",

@@ -125,4 +125,4 @@ def test_a_set_that_allows_too_many_under_way_is_found_out(small: StreamRunner, 
     monkeypatch.setattr(small, "set", too_many)
     (outcome,) = small.run(make_case("hbm_small/program/1"), [Setting("ideal", "ahead")])
     assert not outcome.passed
-    assert outcome.reasons[0].startswith("rtl, instruction 1 (norm): the commit carries opcode 0x1, expected 0x7")
+    assert outcome.reasons[0].startswith("rtl, instruction 1 (norm): the commit carries opcode 0x30, expected 0x7")

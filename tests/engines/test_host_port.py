@@ -75,7 +75,7 @@ def test_a_product_by_registers(tmp_path: Path) -> None:
     assert code == 0
     agree(SMALL, [model], memory, summary, tmp_path / "expected")
     found = memory.view("ddr", output, 80).view("<f2").astype(np.float64)
-    # Two roundings of products, sums in binary32, one rounding to FP16.
+    # Exact sums, one rounding to binary32, one to FP16.
     assert np.abs(found - want).max() <= 2**-10 * np.abs(want).max()
     assert np.abs(want).max() > 0.1
 

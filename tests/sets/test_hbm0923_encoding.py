@@ -90,6 +90,17 @@ def test_every_register_is_documented(description: Description) -> None:
     assert [r.name for r in description.registers if not r.desc or r.title == r.name] == []
 
 
+LATENCIES = {
+    "ArrayLatency": 4,
+    "ProductLatency": 6,
+    "DotLatency": 5,
+    "RoundLatency": 7,
+    "ScaleLatency": 3,
+    "AddLatency": 9,
+    "NarrowLatency": 2,
+}
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "ddr", "hbm", "limits"),
     [
@@ -97,7 +108,7 @@ def test_every_register_is_documented(description: Description) -> None:
             "hbm0923",
             {"Tin": 128, "Tout": 32, "HbmPorts": 32, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 8192, "WtDepth": 1024,
              "PortFifoDepth": 256, "MaxToken": 2048, "Log2BankStep": 28,
-             "OnchipDepth": 8192, "SfuInterval": 1, "AttInterval": 1, "AttQueries": 4, "ScaleFp20": 0, "Sparse": 0,
+             "OnchipDepth": 8192, "SfuInterval": 1, "AttInterval": 1, "AttQueries": 4, **LATENCIES, "ScaleFp20": 0, "Sparse": 0,
              "MaxChannels": 16384},
             1 << 30, 256 << 20, (2048, 1024, 64),
         ),
@@ -105,7 +116,7 @@ def test_every_register_is_documented(description: Description) -> None:
             "hbm1128",
             {"Tin": 128, "Tout": 32, "HbmPorts": 32, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 4096, "WtDepth": 2048,
              "PortFifoDepth": 256, "MaxToken": 2048, "Log2BankStep": 28,
-             "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "AttQueries": 4, "ScaleFp20": 1, "Sparse": 0,
+             "OnchipDepth": 8192, "SfuInterval": 2, "AttInterval": 1, "AttQueries": 4, **LATENCIES, "ScaleFp20": 1, "Sparse": 0,
              "MaxChannels": 16384},
             1 << 30, 256 << 20, (2048, 1024, 64),
         ),
@@ -113,7 +124,7 @@ def test_every_register_is_documented(description: Description) -> None:
             "hbm_small",
             {"Tin": 64, "Tout": 8, "HbmPorts": 8, "Tblk": 128, "TgroupCh": 2048, "DatDepth": 1024, "WtDepth": 256,
              "PortFifoDepth": 256, "MaxToken": 512, "Log2BankStep": 28,
-             "OnchipDepth": 1024, "SfuInterval": 2, "AttInterval": 1, "AttQueries": 2, "ScaleFp20": 0, "Sparse": 0,
+             "OnchipDepth": 1024, "SfuInterval": 2, "AttInterval": 1, "AttQueries": 2, **LATENCIES, "ScaleFp20": 0, "Sparse": 0,
              "MaxChannels": 4096},
             64 << 20, 4 << 20, (512, 256, 64),
         ),

@@ -22,6 +22,7 @@ _HERE = Path(__file__).resolve().parent
 PARAMETERS: tuple[str, ...] = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
     "SfuInterval", "AttInterval", "AttQueries", "ScaleFp20", "Sparse", "MaxChannels",
+    "ArrayLatency", "ProductLatency", "DotLatency", "RoundLatency", "ScaleLatency", "AddLatency", "NarrowLatency",
 )  # fmt: skip
 
 INSTRUCTION_SET = InstructionSet(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from fleet.sdk import CoverageHints, Device, Limit
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 
 _FP16 = (
     "mvm", "mvm_bn", "mvm_bn_res", "trp_mvm", "f2w_mvm", "norm", "pos_emb", "softmax", "act", "elementwise", "dat2hbm",
@@ -81,6 +83,11 @@ def _limits(device: Device) -> Mapping[str, Limit]:
         "act:act_chout": Limit(1, 32 * 65535, "groups of channels fit into 16 bits"),
         "*:*_surfaces.lanes": Limit(0, 31, "of 32 channels of the last group"),
         "norm:norm_surfaces.count": Limit(1, groups, "MaxChannels in groups of 32"),
+        "norm:norm_recip_channels.value": Limit(
+            fp20_word(Fraction(1, p["MaxChannels"])) - 1,
+            (31 << 13) + 1,
+            "1 / C of up to MaxChannels channels, or a step beside it",
+        ),
         "norm:norm_burst_m1": Limit(0, groups - 1, "MaxChannels in groups of 32"),
         "elementwise:elementwise_surfaces.count": Limit(1, 65535, "at least one group of channels"),
         "mvm*:mvm_chin": Limit(32, p["Tin"] * p["WtDepth"], "Tin * WtDepth inputs at most, and at least one group"),

@@ -10,7 +10,6 @@ import numpy as np
 from fleet.sdk import Device, Instruction, Memory, Range, Write
 from fleet.sets.hbm0923.cycles.mvm import mvm_cycles, mvm_macs
 from fleet.sets.hbm0923.cycles.mvm_timed import timed_cycles
-from fleet.sets.hbm0923.kernel import compiled_product
 from fleet.sets.hbm0923.legality import violations
 from fleet.sets.hbm0923.mvm_operands import (
     MODE_ARGMAX,
@@ -22,8 +21,9 @@ from fleet.sets.hbm0923.mvm_operands import (
     RESULT_REGISTER,
     MvmFields,
 )
-from fleet.sets.hbm0923.numerics.mvm import F32, F64, accumulate, epilogue, is_finite
-from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull, read_ranges, write_ranges
+from fleet.sets.hbm0923.numerics.mvm import F32, epilogue
+from fleet.sets.hbm0923.product import feature, product
+from fleet.sets.hbm0923.ranges import bn_bytes, read_ranges, write_ranges
 from fleet.sets.hbm0923.units.act import Act
 from fleet.sets.hbm0923.units.attention import F2wMvm, TrpMvm
 from fleet.sets.hbm0923.units.dat2hbm import Dat2Hbm
@@ -33,29 +33,6 @@ from fleet.sets.hbm0923.units.pos_emb import PosEmb
 from fleet.sets.hbm0923.units.refusals import first_refusal
 from fleet.sets.hbm0923.units.softmax import Softmax
 from fleet.sets.hbm0923.units.wt2hbm import Wt2Hbm
-from fleet.sets.hbm0923.weights import load_weights
-
-
-def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
-    """Return [tokens, surfaces * 32] FP16 from DDR or the on-chip memory."""
-    start, end = feature_hull(base, surfaces, stride, tokens)
-    raw = np.asarray(memory.view(space, start, end - start)).view("<f2")
-    pixels = np.lib.stride_tricks.as_strided(raw, (tokens, surfaces, PIXEL_LANES), (PIXEL_BYTES, stride, 2), writeable=False)
-    return pixels.reshape(tokens, surfaces * PIXEL_LANES)
-
-
-def _grouped(x: np.ndarray, o: MvmFields) -> F64:
-    """Return [groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
-    lanes = np.empty((o.tokens, o.groups * o.tblk), np.float64)
-    lanes[:, : o.chin] = x[:, : o.chin]
-    lanes[:, o.chin :] = 0
-    return lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 2, 0)
-
-
-def _product(device: Device, o: MvmFields, memory: Memory) -> F32:
-    """Return the product [channels, tokens], computed by NumPy: for any values, on any machine."""
-    features = _feature(memory, o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens)
-    return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
 
 
 def _bn(memory: Memory, o: MvmFields) -> tuple[F32, F32] | None:
@@ -74,12 +51,10 @@ class MvmInstruction(Instruction):
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """Compute the results as docs/arithmetic.md has them. The fields must be legal."""
         o = MvmFields.decode(device, fields)
-        acc = compiled_product(device, o, memory)
-        if acc is None:
-            acc = _product(device, o, memory)
+        acc = product(device, o, memory)
         residual = None
         if o.residual is not None:
-            pixels = _feature(memory, o.spaces[2], o.residual, o.out_surfaces, o.out_surface, o.tokens)
+            pixels = feature(memory, o.spaces[2], o.residual, o.out_surfaces, o.out_surface, o.tokens)
             residual = pixels[:, : o.chout].T.astype(np.float32)
         y = np.ascontiguousarray(epilogue(acc, _bn(memory, o), residual, mul=o.mul, relu=o.relu).T)
         writes = _feature_writes(y, o)

@@ -588,7 +588,7 @@ class NormOperands(Operands):
         lines: 1 to 255.
         tokens: Tokens of a line, 1 to MaxToken.
         recip: FP20: sign, 6 bits of exponent (bias 31), 13 of mantissa.
-        layer: 1: layer norm (channels a multiple of 32), 0: RMS norm.
+        layer: 1: layer norm, 0: RMS norm.
         in_onchip: Input is on chip.
         out_onchip: Output is on chip.
     """

@@ -71,19 +71,23 @@ def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chou
         chin, chout: exact sizes.
         group: inputs that share a scale.
     """
-    tout, tgroup = device.parameters["Tout"], device.parameters["TgroupCh"]
-    size = channel_bytes(device, chin, group)
+    tout, size = device.parameters["Tout"], channel_bytes(device, chin, group)
     per_port = ceil_div(chout, tout)
     channels = ports.reshape(tout, per_port, size).transpose(1, 0, 2).reshape(per_port * tout, size)[:chout]
-    groups = ceil_div(chin, group)
+    return unpack_channels(device.parameters["TgroupCh"], channels, chin, group)
+
+
+def unpack_channels(tgroup: int, channels: np.ndarray, chin: int, group: int) -> MvmWeights:
+    """Unpack the streams of channels, [channels, bytes per channel]; see `unpack_weights`."""
+    chout, groups = channels.shape[0], ceil_div(chin, group)
     codes = np.zeros((chout, groups * group), np.float64)
-    scales = np.zeros((groups, chout, 1), np.float32)
+    scales = np.zeros((groups, chout, 1), np.float64)
     at = 0
     for first in range(0, chin, tgroup):
         n = min(tgroup, chin - first)
         g0, g1 = first // group, ceil_div(first + n, group)
         raw = np.ascontiguousarray(channels[:, at : at + 2 * (g1 - g0)])
-        scales[g0:g1, :, 0] = raw.view("<f2").astype(np.float32).T
+        scales[g0:g1, :, 0] = raw.view("<f2").T
         at += BEAT_BYTES * ceil_div(raw.shape[1], BEAT_BYTES)
         width = ceil_div(n, BEAT_CODES) * BEAT_BYTES
         pairs = _PAIRS[channels[:, at : at + width]].reshape(chout, 2 * width)
@@ -143,7 +147,8 @@ def _key(device: Device, o: MvmFields) -> _Key:
 def dense_ports(device: Device, o: MvmFields, memory: Memory) -> Sequence[np.ndarray]:
     """Return the ports' streams of an instruction: views of memory; sparse ones expanded to dense ones, and kept."""
     per_port, ports = o.channels_per_port(device), range(device.parameters["HbmPorts"])
-    views = [memory.view("hbm", o.weights, per_port * o.channel_bytes(device), port) for port in ports]
+    size = per_port * o.channel_bytes(device)
+    views = [memory.view("hbm", o.weights, size, port) for port in ports]
     if not o.kept:
         return views
 

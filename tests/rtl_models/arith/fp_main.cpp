@@ -87,26 +87,47 @@ int main(int argc, char** argv) {
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   Vfp_probe dut;
   uint64_t done = 0;
-  // Pairs of fixed-point numbers of all sizes, half of them about as large as each other, some at ties.
-  auto pair = [&](int64_t low, int64_t high) {
-    dut.fixed_i = uint64_t(low);
-    dut.high_i = uint64_t(high);
+  auto clock = [&] {
     dut.clk_i = 0;
     dut.eval();
     dut.clk_i = 1;
     dut.eval();
     ++done;
+  };
+  // Pairs of fixed-point numbers of all sizes, half of them about as large as each other, some at ties.
+  auto pair = [&](int64_t low, int64_t high) {
+    dut.fixed_i = uint64_t(low);
+    dut.high_i = uint64_t(high);
+    clock();
     check("fixed_pair_to_fp32", dut.pair_o, bits(nearest(__int128(high) * (1 << 30) + low)), uint64_t(low), uint64_t(high));
+    check("word_to_fp32", dut.word_o, low ? bits(std::ldexp(float(low), -24)) : 0, uint64_t(low), 0);
+    check("fixed_products_to_fp32", dut.products_o, bits(nearest(__int128(high) * (int64_t(1) << 50) + low)), uint64_t(low),
+          uint64_t(high));
+  };
+  // An integer of 51 bits, or what is not finite instead, times an FP16.
+  auto times = [&](int64_t x, uint16_t factor, int odd) {
+    dut.b_i = factor;
+    dut.fixed_i = uint64_t(x);
+    dut.high_i = uint64_t(odd);
+    clock();
+    const double f = half_value(factor);
+    const int64_t low = int64_t(dut.times_low_o), high = int64_t(dut.times_high_o);
+    if (std::isfinite(f)) {
+      const __int128 product = __int128(x) * int64_t(std::ldexp(f, 24));
+      const bool fits = low >= 0 && low < int64_t(1) << 50 && std::llabs(high) <= int64_t(1) << 40;
+      check("fixed_times_fp16", fits && __int128(high) * (int64_t(1) << 50) + low == product, 1, uint64_t(x), factor);
+    }
+    const double sum = (odd & 4) || (odd & 3) == 3 ? NAN : odd & 2 ? INFINITY : odd & 1 ? -INFINITY : double(x);
+    const double product = sum * f;
+    const uint32_t found = std::isnan(product) ? 4 : std::isinf(product) ? 2 >> std::signbit(product) : 0;
+    check("fixed_odd_product", dut.times_odd_o, found, uint64_t(x), uint64_t(odd) << 16 | factor);
+    check("fp_odd_to_fp32", dut.odd_value_o, std::isfinite(sum) ? 0 : canonical(float(sum)), uint64_t(odd), 0);
   };
   auto step = [&](uint32_t a, uint32_t b, int64_t fixed) {
     dut.a_i = a;
     dut.b_i = b;
     dut.fixed_i = uint64_t(fixed);
-    dut.clk_i = 0;
-    dut.eval();
-    dut.clk_i = 1;
-    dut.eval();
-    ++done;
+    clock();
     check("add", dut.sum_o, canonical(real(a) + real(b)), a, b);
     check("mul", dut.product_o, canonical(real(a) * real(b)), a, b);
     const float factor = real(b & 0xFFFFFC00u), scaled = real(a) * factor;
@@ -114,6 +135,10 @@ int main(int argc, char** argv) {
     const bool over = std::isinf(scaled) && std::isfinite(real(a)) && std::isfinite(factor);
     const bool under = std::fabs(scaled) <= 0x1p-126f && real(a) != 0 && factor != 0;
     if (!never(real(a)) && !never(factor) && !over && !under) check("fp32_mul_short", dut.short_o, canonical(scaled), a, b);
+    const float whole = real(a) * real(b);
+    const bool beyond = (std::isinf(whole) && std::isfinite(real(a)) && std::isfinite(real(b)))
+                        || (std::fabs(whole) <= 0x1p-126f && real(a) != 0 && real(b) != 0);
+    if (!never(real(a)) && !never(real(b)) && !beyond) check("fp32_mul_ftz", dut.ftz_o, canonical(whole), a, b);
     const double x = half_value(uint16_t(a)), y = half_value(uint16_t(b));
     if (std::isfinite(x)) {
       const double mantissa = int16_t(dut.unpacked_o & 0xFFFF), exp = dut.unpacked_o >> 16 & 0x3FFF;
@@ -124,7 +149,7 @@ int main(int argc, char** argv) {
     if (!std::isfinite(x) || !std::isfinite(y)) odd = std::isnan(x * y) ? 4 : std::signbit(x) == std::signbit(y) ? 2 : 1;
     check("fp16_odd_product", dut.odd_o, odd, a, b);
     check("fp32_to_fp16", dut.narrowed_o, half_of(real(a)), a, 0);
-    check("fixed_to_fp32", dut.rounded_o, fixed ? bits(std::ldexp(float(fixed), -24)) : 0, uint64_t(fixed), 0);
+    check("word_to_fp32", dut.word_o, fixed ? bits(std::ldexp(float(fixed), -24)) : 0, uint64_t(fixed), 0);
   };
   // FP16, exhaustively; order against the host's comparison of neighbours in a walk over all patterns.
   std::vector<int32_t> key(65536);
@@ -175,6 +200,8 @@ int main(int argc, char** argv) {
     if ((q >> 20 & 7) == 0) b &= 0xFFFFFFFFu << (q >> 23 & 31);
     const int64_t fixed = int64_t(random()) >> (14 + (q >> 32) % 50);
     step(a, b, fixed);
+    times(fixed, uint16_t(random()), (q >> 54 & 3) ? 0 : int(q >> 56 & 7));
+    times(q & 64 ? 0 : fixed, uint16_t((q & 128 ? 0x7C00 : 0) | (q >> 58 & 0x8001)), (q >> 54 & 3) ? 0 : int(q >> 56 & 7));
     // fixed points right at ties: a 24-bit number and a half, plus minus one
     const int shift = 1 + int((q >> 40) % 26);
     const int64_t tie = ((int64_t(a & 0xFFFFFF) << 1 | 1) << (shift - 1)) + int64_t((q >> 50) % 3) - 1;
@@ -184,6 +211,7 @@ int main(int argc, char** argv) {
     const int64_t low = int64_t(random()) >> (1 + random() % 63);
     pair(low, high);
     pair(-(high % (int64_t(1) << 31)) * (1 << 30) + (low >> 40), high % (int64_t(1) << 31));
+    pair(-(high % (int64_t(1) << 12)) * (int64_t(1) << 50) + (low >> 40), high % (int64_t(1) << 12));
     // A number of 24 bits, half a unit and the smallest step beside it, cut into words anywhere.
     const __int128 near = ((__int128(a & 0xFFFFFF) << 1 | 1) << (random() % 64)) + int(random() % 3) - 1;
     const __int128 whole = q & 1 ? -near : near;
@@ -191,6 +219,8 @@ int main(int argc, char** argv) {
     if (((whole - below) >> 30) < (__int128(1) << 62) && ((whole - below) >> 30) > -(__int128(1) << 62)) {
       pair(below, int64_t((whole - below) >> 30));
     }
+    const int64_t rest = int64_t(whole % (__int128(1) << 50));
+    pair(rest, int64_t((whole - rest) >> 50));
   }
   std::printf("%llu operand pairs, seed %llu, %llu mistakes\n", (unsigned long long)done, (unsigned long long)seed,
               (unsigned long long)mistakes);

@@ -38,103 +38,79 @@ def rne32(value: Fraction) -> int:
     return sign | min(bits, 0x7F800000)
 
 
-def _table(value: Callable[[int], mpmath.mpf], count: int, bits: int) -> F32:
-    """`count` values at `bits` significant bits."""
+I64 = NDArray[np.int64]
+
+
+def _parabolas(f: Callable[[mpmath.mpf], mpmath.mpf], count: int, r: int, beside: float) -> I64:
+    """Columns A, B, C of `count` intervals of 2^18; beside: of the middle."""
+    rows = []
     with mpmath.workprec(200):
-        out = []
         for i in range(count):
-            mantissa, exponent = mpmath.frexp(value(i))
-            out.append(float(mpmath.ldexp(mpmath.nint(mpmath.ldexp(mantissa, bits)), int(exponent) - bits)))
-    return np.array(out, np.float32)
+            v = mpmath.mpf((1 << 18) * i + (1 << 17)) + beside
+            low, middle, high = (f(v + side * mpmath.mpf(7) / 8 * (1 << 17)) * 2**r for side in (-1, 0, 1))
+            values = middle, (high - low) * 4 / 7, (high + low - 2 * middle) * 16 / 49
+            a, b, c = (int(mpmath.nint(value)) for value in values)
+            rows.append((a + 2 ** (r - 1), b, c))
+    return np.array(rows, np.int64).T
 
 
-def _middle(i: int) -> mpmath.mpf:
-    return 1 + (mpmath.mpf(i) + 0.5) / 64
+EXP = _parabolas(lambda v: mpmath.power(2, 25 + v / 2**25), 128, 4, 0)
+RECIP = _parabolas(lambda v: mpmath.mpf(2) ** 29 / (1 + v / 2**26), 256, 3, 0.5)
+RSQRT = np.concatenate(
+    [_parabolas(lambda v, h=h: mpmath.mpf(2) ** 29 / mpmath.sqrt(2**h * (1 + v / 2**26)), 256, 3, 0.5) for h in range(2)], axis=1
+)
 
 
-EXP_T = _table(lambda j: mpmath.power(2, mpmath.mpf(j) / 32), 32, 24)
-HI = _table(lambda _: mpmath.log(2) / 32, 1, 12)[0]
-LO = _table(lambda _: mpmath.log(2) / 32 - mpmath.mpf(float(HI)), 1, 24)[0]
-RECIP_Y = _table(lambda i: 1 / _middle(i), 64, 12)
-RSQRT_Z = np.stack([_table(lambda i, h=h: 1 / mpmath.sqrt(2**h * _middle(i)), 64, 12) for h in range(2)])
+def _parabola(columns: I64, v: I64, r: int) -> I64:
+    a, b, c = columns[:, v // 2**18]
+    h = v % 2**18 - 2**17
+    return (a + b * h // 2**17 + c * (h**2 // 2**17) // 2**16) // 2**r
 
 
-def _float(bits: int) -> np.float32:
-    return np.array([bits], np.uint32).view(np.float32)[0]
+def exponential(z: I64) -> tuple[I64, I64]:
+    """M and N of differences in units of 2^-24."""
+    u = (np.maximum(z, -(2**29)) * 0x17154765 + 2**26) // 2**27
+    return _parabola(EXP, u % 2**25, 4), -(u // 2**25)
 
 
-def exp32(x: F32) -> F32:
-    """exp, elementwise."""
-    with np.errstate(all="ignore"):
-        ok = (x >= -87) & (x <= 88)
-        a = np.where(ok, x, np.float32(0))
-        n = np.rint(a * _float(0x4238AA3B))
-        r = (a + -(n * HI)) + -(n * LO)
-        q = r * _float(0x3E2AAAAB)
-        q = q + np.float32(0.5)
-        q = q * r
-        q = q * r
-        p = q + r
-        whole = n.astype(np.int32)
-        t = EXP_T[whole % 32]
-        e = np.ldexp(t + t * p, whole // 32).astype(np.float32)
-        e = np.where(x < -87, np.float32(0), np.where(x > 88, np.float32(np.inf), e))
-        return np.where(np.isnan(x), np.float32(np.nan), e)
+def reciprocal(total: I64) -> tuple[I64, I64]:
+    """R and k of sums in units of 2^-36."""
+    k = np.array([int(t).bit_length() - 37 for t in total], np.int64)
+    return _parabola(RECIP, total // 2 ** (10 + k) - 2**26, 3), k
 
 
-def recip(x: F32) -> F32:
-    """1 / x, elementwise."""
-    bits = x.view(np.uint32)
-    k = (bits >> 23 & 255).astype(np.int32) - 127
-    m = (bits & 0x7FFFFF | 0x3F800000).view(np.float32)
-    y = RECIP_Y[bits >> 17 & 63]
-    one = np.float32(1)
-    with np.errstate(all="ignore"):
-        e = one + -(m * y)
-        u = e + one
-        u = u * e
-        u = u + one
-        u = u * e
-        result = np.ldexp(y + y * u, -k).astype(np.float32)
-        size = np.abs(x)
-        result = np.where(size < 2.0**-126, np.float32(np.inf), np.where(size >= 2.0**126, np.float32(0), result))
-        return np.where(np.isnan(x), np.float32(np.nan), np.copysign(result, x))
+def scaled(m: I64, r: I64, places: I64) -> NDArray[np.uint16]:
+    """rne16(m * r * 2^-(54 + places))."""
+    product = m * r
+    # What stands below the unit of the result is rounded away: of a normal result 11 digits stay, of others those above 2^-24.
+    digits = np.array([int(p).bit_length() for p in product], np.int64)
+    drop = np.minimum(np.maximum(digits - 11, 30 + places), 62)
+    kept, rest = product >> drop, product & (np.int64(1) << drop) - 1
+    half = np.int64(1) << drop - 1
+    kept += (rest > half) | ((rest == half) & (kept % 2 == 1))
+    return np.ldexp(kept.astype(np.float64), (drop - 54 - places).astype(np.int32)).astype(np.float16).view(np.uint16)
 
 
-def rsqrt(x: F32) -> F32:
-    """1 / sqrt(x), elementwise."""
-    bits = x.view(np.uint32)
-    exponent = (bits >> 23 & 255).astype(np.int32) - 127
-    h = exponent % 2
-    k = (exponent - h) // 2
-    m = (bits & 0x7FFFFF | 0x3F800000).view(np.float32)
-    z = RSQRT_Z[h, bits >> 17 & 63]
-    with np.errstate(all="ignore"):
-        e = np.float32(1) + -(np.ldexp(m, h) * (z * z))
-        u = e * np.float32(0.3125)
-        u = u + np.float32(0.375)
-        u = u * e
-        u = u + np.float32(0.5)
-        u = u * e
-        result = np.ldexp(z + z * u, -k).astype(np.float32)
-        result = np.where(np.isposinf(x), np.float32(0), np.where(x <= -(2.0**-126), np.float32(np.nan), result))
-        result = np.where(np.abs(x) < 2.0**-126, np.float32(np.inf), result)
-        return np.where(np.isnan(x), np.float32(np.nan), result)
+def root(w: int) -> tuple[int, int]:
+    """R and k of 1 / sqrt(w), w a positive integer."""
+    k = 0
+    while w >> 2 * k >= 4:
+        k += 1
+    upper = w >> 2 * k >= 2
+    v = (w * 2**26 // 4**k >> upper) - 2**26
+    return int(_parabola(RSQRT[:, 256 * upper :], np.array([v]), 3)[0]), k
 
 
-def tree_sum(v: F32) -> F32:
-    """sum(v) over the last axis, absent lanes +0."""
-    lanes = -(-v.shape[-1] // 32) * 32
-    full = np.zeros((*v.shape[:-1], lanes), np.float32)
-    full[..., : v.shape[-1]] = v
-    beats = full.reshape(*v.shape[:-1], -1, 32)
-    with np.errstate(all="ignore"):
-        while beats.shape[-1] > 1:
-            beats = beats[..., 0::2] + beats[..., 1::2]
-        acc = np.zeros(v.shape[:-1], np.float32)
-        for b in range(beats.shape[-2]):
-            acc = acc + beats[..., b, 0]
-    return acc
+def factor(row: list[int], count: int, eps: np.float32, layer: bool) -> np.float32:
+    """q of a row's X, in units of 2^-24."""
+    if not 0 <= eps < 2**16:
+        return np.float32(np.nan)
+    squares = sum(x * x for x in row)
+    w = (count * squares - (sum(row) ** 2 if layer else 0)) * 2**12 + int(Fraction(float(eps)) * count**2 * 2**60)
+    if w == 0:
+        return np.float32(np.nan)
+    r, k = root(w)
+    return np.ldexp(np.float32(np.int64(r if layer else count * r)), 1 - k)
 
 
 def fp20(bits: int) -> np.float32:
@@ -161,14 +137,22 @@ def rne16(x: F32) -> NDArray[np.uint16]:
         return np.where(np.isnan(x), np.uint16(0x7E00), x.astype(np.float16).view(np.uint16))
 
 
-def norm(x: F16, gamma: F16, beta: F16, inv: np.float32, eps: np.float32, layer: bool) -> NDArray[np.uint16]:
+def norm(x: F16, gamma: F16, beta: F16, eps: np.float32, layer: bool) -> NDArray[np.uint16]:
     """x: (..., C)."""
-    v = x.astype(np.float32)
-    with np.errstate(all="ignore"):
-        d = v + -(tree_sum(v) * inv)[..., None] if layer else v
-        s = tree_sum(d * d) * inv
-        r = rsqrt(np.asarray(s + eps, np.float32))
-        return rne16((d * r[..., None]) * gamma.astype(np.float32) + beta.astype(np.float32))
+    count = x.shape[-1]
+    y = np.empty(x.shape, np.uint16)
+    for at in np.ndindex(x.shape[:-1]):
+        v = x[at].astype(np.float64)
+        if not np.isfinite(v).all():
+            y[at] = 0x7E00
+            continue
+        units = (v * 2.0**24).astype(np.int64)
+        q = factor(units.tolist(), count, eps, layer)
+        # An integer becomes binary32 with one rounding.
+        d = (units * count - units.sum()).astype(np.float32) * np.float32(2.0**-24) if layer else x[at].astype(np.float32)
+        with np.errstate(all="ignore"):
+            y[at] = rne16(d * q * gamma.astype(np.float32) + beta.astype(np.float32))
+    return y
 
 
 def pos_emb(x: F16, table: F16) -> NDArray[np.uint16]:
@@ -184,12 +168,14 @@ def pos_emb(x: F16, table: F16) -> NDArray[np.uint16]:
 def softmax(x: F16, counts: NDArray[np.int64]) -> NDArray[np.uint16]:
     """x: (H, W, C), counts: (W,) positions that count; positions behind them give +0."""
     y = np.zeros(x.shape, np.uint16)
-    with np.errstate(all="ignore"):
-        for w, n in enumerate(counts):
-            v = x[:, w, :n].astype(np.float32)
-            m = np.where(np.isnan(v), -np.inf, v).max(-1, keepdims=True).astype(np.float32)
-            e = exp32(v + -m)
-            y[:, w, :n] = rne16(e * recip(tree_sum(e))[..., None])
+    for h, w in np.ndindex(*x.shape[:2]):
+        v = x[h, w, : counts[w]].astype(np.float64)
+        if np.isnan(v).any() or not np.isfinite(v.max()):
+            y[h, w, : counts[w]] = 0x7E00
+            continue
+        m, n = exponential((np.maximum(v - v.max(), -32) * 2**24).astype(np.int64))
+        r, k = reciprocal(np.array([sum(m * 2**11 // 2**n)]))
+        y[h, w, : counts[w]] = scaled(m, r, n + k)
     return y
 
 

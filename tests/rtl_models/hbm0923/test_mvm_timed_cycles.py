@@ -59,12 +59,12 @@ def test_a_short_one(large: Runner) -> None:
 
 def test_groups_of_32_run_at_the_rate_of_the_ports(large: Runner) -> None:
     assert 9216 < _mean(large, 1, 4096, 4096, 1, "ideal", tblk=32) < 1.01 * 9216
-    assert _mean(large, 1, 4096, 256, 1, "ideal", tblk=32) <= 576 + 32
+    assert _mean(large, 1, 4096, 256, 1, "ideal", tblk=32) <= 576 + 44  # start, pipeline, answer (docs/performance.md, Cycles)
     assert _mean(large, 1, 4096, 4096, 4, tblk=32) < 1.02 * 9216
 
 
 def test_tokens_are_loaded_in_long_bursts(large: Runner) -> None:
-    assert _mean(large, 16, 4096, 256, 1, "ideal") <= 9248
+    assert _mean(large, 16, 4096, 256, 1, "ideal") <= 9260
     assert _mean(large, 16, 4096, 256, 1, "fixed:200") < 10_670
     assert _mean(large, 16, 4096, 256, 8) < 9700
 

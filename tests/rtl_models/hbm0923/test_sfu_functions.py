@@ -1,4 +1,4 @@
-"""exp, recip, rsqrt, the adder tree and FP16 products of the SFU, a million arguments each, against independent arithmetic."""
+"""Softmax's functions, norm's sums and factors and FP16 products of the SFU, many arguments each, against other arithmetic."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ FILES = [
     "arith/fp_pkg.sv",
     "arith/fp_fn_pkg.sv",
     "generated/hbm0923_tables_pkg.sv",
-    "hbm0923/hbm0923_sfu_tree.sv",
+    "hbm0923/hbm0923_sfu_softmax_pkg.sv",
+    "hbm0923/hbm0923_sfu_norm_pkg.sv",
     "hbm0923/hbm0923_sfu_exp.sv",
+    "hbm0923/hbm0923_sfu_moments.sv",
     "hbm0923/hbm0923_sfu_root.sv",
+    "hbm0923/hbm0923_sfu_recip.sv",
+    "hbm0923/hbm0923_sfu_scale.sv",
 ]
 U32 = NDArray[np.uint32]
 
@@ -36,13 +40,14 @@ class Probe:
         names = ["sfu_fn_probe.sv", "sfu_fn_main.cpp"]
         for path in [listed("hbm0923", f) for f in FILES] + [HERE / n for n in names]:
             shutil.copy(path, folder / path.name)
-        arguments = ["-O3", "-Wall", "--x-initial", "unique", "--top-module", "sfu_fn_probe"]
+        arguments = ["-O3", "-Wall", "-Wno-UNUSEDPARAM", "--x-initial", "unique", "--top-module", "sfu_fn_probe"]
         verilated([*arguments, *(Path(f).name for f in FILES), *names], folder, "Vsfu_fn_probe")
 
-    def __call__(self, kind: str, words: U32, beats: int = 1, seed: int = 5) -> U32:
-        """What comes out of pipeline `kind` for these arguments."""
+    def __call__(self, kind: str, words: U32, beats: int = 1, norm: tuple[bool, int, int] = (False, 1, 0), seed: int = 5) -> U32:
+        """What comes out of pipeline `kind` for these arguments. norm: whether the mean is subtracted, channels, bits of eps."""
         words.astype("<u4").tofile(self.folder / "in.bin")
-        command = [self.folder / "obj" / "Vsfu_fn_probe", kind, "in.bin", "out.bin", str(seed), str(beats)]
+        command = [self.folder / "obj" / "Vsfu_fn_probe", kind, "in.bin", "out.bin"]
+        command += [str(int(n)) for n in (seed, beats, *norm)]
         subprocess.run(command, cwd=self.folder, check=True)
         return np.fromfile(self.folder / "out.bin", "<u4")
 
@@ -59,21 +64,11 @@ def equal(got: U32, expected: ref.F32, arguments: U32) -> None:
     assert not wrong.size, [(hex(arguments[i]), hex(got[i]), hex(bits[i])) for i in wrong[:5]] + [wrong.size]
 
 
-SPECIAL = np.array(
-    [0, 1, 0x7FFFFF, 0x800000, 0x800001, 0x3F800000, 0x3F7FFFFF, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7EFFFFFF,
-     0x7E7FFFFF, 0x7E800000, 0x42AE0000, 0x42AE0001, 0x42ADFFFF, 0x42B00000, 0x42B00001, 0x7F000000, 0x3F000000, 0x40000000],
-    np.uint32,
-)  # fmt: skip
-SPECIAL = np.concatenate([SPECIAL, SPECIAL | 0x80000000])
-
-
 def test_the_tables_are_those_of_the_reference() -> None:
-    tables = {name: np.array(values, np.uint32).view(np.float32) for name, (_, values) in rtl_tables.tables().items()}
-    np.testing.assert_array_equal(tables["ExpTable"], ref.EXP_T)
-    np.testing.assert_array_equal(tables["RecipTable"], ref.RECIP_Y)
-    np.testing.assert_array_equal(tables["RsqrtTable"], ref.RSQRT_Z.ravel())
-    assert (tables["ExpLn2High"][0], tables["ExpLn2Low"][0]) == (ref.HI, ref.LO)
-    assert rtl_tables.tables()["ExpPerLn2"][1] == [0x4238AA3B]
+    tables = {name: np.array(values, np.uint32) for name, (_, values) in rtl_tables.tables().items()}
+    for name, columns in (("Exp", ref.EXP), ("Recip", ref.RECIP), ("Rsqrt", ref.RSQRT)):
+        for letter, column in zip("ABC", columns, strict=True):
+            np.testing.assert_array_equal(tables[name + letter], column.astype(np.uint32))
 
 
 def test_hardware_is_built_with_these_tables() -> None:
@@ -99,69 +94,134 @@ def test_the_reference_rounds_once() -> None:
         assert ref.rne32(fx * fy) | (x ^ y) & 0x80000000 == p
 
 
-def exact_exp(bits: int) -> int:
-    """exp32 of a number in [-87, 88], every step an exact rational rounded once."""
-
-    def add(a: int, b: int) -> int:
-        return ref.rne32(ref.fraction_of(a) + ref.fraction_of(b))
-
-    def mul(a: int, b: int) -> int:
-        return ref.rne32(ref.fraction_of(a) * ref.fraction_of(b))
-
-    def neg(a: int) -> int:
-        return a ^ 0x80000000
-
-    n = round(ref.fraction_of(mul(bits, 0x4238AA3B)))
-    high, low, t = (int(np.float32(v).view(np.uint32)) for v in (ref.HI, ref.LO, ref.EXP_T[n % 32]))
-    nf = ref.rne32(Fraction(n))
-    r = add(add(bits, neg(mul(nf, high))), neg(mul(nf, low)))
-    q = mul(add(mul(r, 0x3E2AAAAB), 0x3F000000), r)
-    return add(t, mul(t, add(mul(q, r), r))) + (n // 32 << 23)
-
-
 def test_exp(probe: Probe) -> None:
+    """x below the largest of its row: of any size, near it, and with every exponent of both."""
     random = np.random.default_rng(1)
-    # x - m of softmax: differences of FP16, hence many with few bits; then numbers of any size, and all around the limits.
-    x = random.uniform(-20, 0, 400_000).astype(np.float16).astype(np.float32)
-    m = random.uniform(-20, 20, 400_000).astype(np.float16).astype(np.float32)
-    spread = -np.exp2(random.uniform(-30, 7, 500_000)).astype(np.float32)
-    edges = np.array([[0x42AE0000], [0x42B00000]], np.uint32) + np.arange(-200, 200).astype(np.uint32)
-    positive = -spread[:100_000]
-    parts = [(x - np.abs(m)).view(np.uint32), spread.view(np.uint32), positive.view(np.uint32), edges.ravel()]
-    parts += [edges.ravel() | 0x80000000, SPECIAL, random.integers(0, 1 << 32, 50_000, np.uint32)]
-    words = np.concatenate(parts).astype(np.uint32)
-    got = probe("exp", words)
-    assert words.size > 1_000_000
-    equal(got, ref.exp32(words.view(np.float32)), words)
-    inside = np.flatnonzero(np.abs(words.view(np.float32)) < 87)[:: words.size // 1500]
-    assert [exact_exp(int(w)) for w in words[inside]] == got[inside].tolist()
-
-
-@pytest.mark.parametrize("kind", ["recip", "rsqrt"])
-def test_roots(probe: Probe, kind: str) -> None:
-    random = np.random.default_rng(2)
-    mantissas = np.arange(0, 1 << 23, 17, np.uint32)
-    words = np.concatenate(
-        [mantissas | 0x3F800000, mantissas | 0x40000000, random.integers(0, 1 << 32, 200_000, np.uint32), SPECIAL]
-    ).astype(np.uint32)
-    got = probe(kind, words)
-    assert words.size > 1_000_000
-    equal(got, (ref.recip if kind == "recip" else ref.rsqrt)(words.view(np.float32)), words)
+    x = random.uniform(-20, 20, 500_000).astype(np.float16)
+    near = (x[:300_000].astype(np.float32) + np.exp2(random.uniform(-24, 5, 300_000))).astype(np.float16)
+    patterns = (random.integers(0, 0x7C00, (2, 300_000)) | random.integers(0, 2, (2, 300_000)) << 15).astype(np.uint16)
+    top = np.array([0x0000, 0x8000, 0x7BFF, 0xFBFF, 0x4C00, 0x0001], np.uint16).view(np.float16)
+    edges = np.array(
+        np.meshgrid(np.array([0xFC00, 0xFBFF, 0x8000, 0x0000, 0x8001, 0xCC00, 0xCFFF, 0xD000], np.uint16), top.view(np.uint16))
+    )
+    pairs = np.concatenate(
+        [
+            np.stack([x, x[::-1]]).view(np.uint16),
+            np.stack([x[:300_000], near]).view(np.uint16),
+            patterns,
+            edges.reshape(2, -1),
+        ],
+        axis=1,
+    )
+    values = pairs.view(np.float16)
+    pairs = np.where(values[0] <= values[1], pairs, pairs[::-1])
+    low, high = pairs.view(np.float16).astype(np.float64)
+    m, n = ref.exponential((np.maximum(low - high, -32) * 2**24).astype(np.int64))
+    got = probe("exp", pairs[0] | pairs[1].astype(np.uint32) << 16).reshape(-1, 3)
+    assert len(got) > 1_000_000
+    np.testing.assert_array_equal(got[:, 0], (m - 2**25) << 5 | np.minimum(n, 31))
+    np.testing.assert_array_equal(got[:, 1] | got[:, 2].astype(np.int64) << 32, m * 2**11 // 2**n)
     # Against the true function, so that the reference itself is held by something else.
-    x = words[: 2 * mantissas.size].view(np.float32).astype(np.float64)
-    true = 1 / x if kind == "recip" else 1 / np.sqrt(x)
-    assert np.max(np.abs(got[: x.size].view(np.float32) / true - 1)) < 2.0**-22
+    deep = low - high > -25
+    assert np.max(np.abs(m * 2.0 ** -(25 + n) / np.exp(np.maximum(low - high, -30)) - 1)[deep]) < 1.36 * 2**-25
 
 
-@pytest.mark.parametrize("beats", [1, 2, 7])
-def test_tree(probe: Probe, beats: int) -> None:
+@pytest.mark.parametrize("beats", [1, 2, 9])
+def test_recip(probe: Probe, beats: int) -> None:
+    """Sums of terms up to 1 (2^36), of lanes that count, and their reciprocals."""
     random = np.random.default_rng(beats)
-    values = (random.normal(size=(700, beats, 32)) * np.exp2(random.integers(-30, 30, (700, beats, 32)))).astype(np.float32)
-    values[random.random(values.shape) < 0.2] = -0.0
-    values[:3, 0, 5] = [np.inf, -np.inf, np.nan]
-    values[0, -1, 9] = -np.inf
-    words = values.reshape(-1).view(np.uint32)
-    equal(probe("tree", words, beats), ref.tree_sum(values.reshape(700, -1)), words)
+    terms = random.integers(0, 1 << 36, (1000, beats, 32)) >> random.integers(0, 37, (1000, beats, 32))
+    terms[random.random((1000, 1, 1)) * np.ones((1, beats, 32)) < 0.1] = 1 << 36
+    counts = random.random(terms.shape) < 0.9
+    terms[:, 0, 0], counts[:, 0, 0] = 1 << 36, True
+    got = probe("recip", np.concatenate([terms & 0xFFFFFFFF, terms >> 32 | ~counts << 31], axis=2).astype(np.uint32).ravel(), beats)
+    total = np.where(counts, terms, 0).sum(axis=(1, 2))
+    r, k = ref.reciprocal(total)
+    np.testing.assert_array_equal(got, (r - 2**28) << 4 | k)
+    assert np.max(np.abs(r * 2.0**-29 / 2.0**k * total / 2.0**36 - 1)) < 1.42 * 2**-27
+
+
+def test_recip_of_every_size(probe: Probe) -> None:
+    """Powers of two, from the smallest sum to the largest of 1,024 beats, and one beside them."""
+    for beats in (1, 64, 1024):
+        terms = np.full((4, beats, 32), 1 << 36)
+        terms[1, -1, -1] = 0
+        terms[2, 1:], terms[2, 0, 1:] = 0, 0
+        terms[3, :, 16:] = 0
+        got = probe("recip", np.concatenate([terms & 0xFFFFFFFF, terms >> 32], axis=2).astype(np.uint32).ravel(), beats)
+        r, k = ref.reciprocal(terms.sum(axis=(1, 2)))
+        np.testing.assert_array_equal(got, (r - 2**28) << 4 | k)
+
+
+def test_scale(probe: Probe) -> None:
+    """Products rounded to FP16: of any digits and sizes, and ties."""
+    random = np.random.default_rng(4)
+    beats = 32_000
+    m = random.integers(1 << 25, 1 << 26, (beats, 32))
+    r = random.integers(1 << 28, 1 << 29, beats)
+    # Few digits in both: products that lie between two numbers of FP16, or on one.
+    few = random.random(beats) < 0.5
+    m[few] = m[few] >> 18 << 18
+    r[few] = r[few] >> 22 << 22
+    n, k = random.integers(0, 32, (beats, 32)), random.integers(0, 16, beats)
+    lanes = np.where(random.random(beats) < 0.1, random.integers(0, 33, beats), 32)
+    odd = random.random(beats) < 0.02
+    words = np.concatenate([(m - 2**25) << 5 | n, (r - 2**28)[:, None] << 4 | k[:, None], (lanes | odd << 6)[:, None]], axis=1)
+    got = probe("scale", words.astype(np.uint32).ravel()).view(np.uint16).reshape(beats, 32)
+    y = ref.scaled(m.ravel(), np.repeat(r, 32), (n + k[:, None]).ravel()).reshape(beats, 32)
+    y[odd] = 0x7E00
+    y[np.arange(32) >= lanes[:, None]] = 0
+    np.testing.assert_array_equal(got, y)
+    # The reference against exact rationals.
+    for i in range(0, beats * 32, 2003):
+        exact = Fraction(int(m.flat[i]) * int(r[i // 32])) / 2 ** (54 + int(n.flat[i]) + int(k[i // 32]))
+        found = ref.scaled(m.ravel()[i : i + 1], r[i // 32 : i // 32 + 1], n.ravel()[i : i + 1] + k[i // 32])
+        value = Fraction(float(found.view(np.float16)[0]))
+        around = (int(found[0]) + d for d in (-1, 1) if int(found[0]) + d >= 0)
+        assert all(abs(value - exact) <= abs(Fraction(float(np.uint16(b).view(np.float16))) - exact) for b in around)
+
+
+EPS = [0.0, 1e-5, 65535.99, 2.0**-60, 2.0**-100, -0.0]
+NO_EPS = [65536.0, -1e-5, np.inf, np.nan]
+
+
+def _rows(random: np.random.Generator, rows: int, channels: int) -> NDArray[np.uint16]:
+    """Bits: any finite ones, of one size, nearly equal ones, the largest with both signs, zeros; some rows are not finite."""
+    x = random.integers(0, 0x7C00, (rows, channels)) | random.integers(0, 2, (rows, channels)) << 15
+    x[1::6] = 0x3C00 + random.integers(0, 1 << 11, x[1::6].shape)
+    x[2::6] = random.integers(1, 0x7BF0, x[2::6].shape[:1])[:, None] + random.integers(0, 3, x[2::6].shape)
+    x[3::6] = 0x7BFF | random.integers(0, 2, x[3::6].shape) << 15
+    x[4::12] = 0x7BFF
+    x[5::12] = random.integers(0, 2, x[5::12].shape) << 15
+    odd = random.random(rows) < 0.05
+    x[odd, random.integers(0, channels)] = random.choice([0x7C00, 0xFC00, 0x7E01, 0xFFFF])
+    return x.astype(np.uint16)
+
+
+@pytest.mark.parametrize("layer", [False, True])
+@pytest.mark.parametrize(("channels", "rows"), [(1, 300), (32, 600), (45, 300), (300, 60), (2048, 24), (65536, 6)])
+def test_norm_sums_and_factors(probe: Probe, layer: bool, channels: int, rows: int) -> None:
+    random = np.random.default_rng(channels)
+    beats = -(-channels // 32)
+    for number, eps in enumerate(np.array(EPS + NO_EPS, np.float32)[: 10 if channels < 2048 else 3]):
+        x = _rows(random, rows, channels)
+        # What does not count is anything at all.
+        lanes = random.integers(0, 1 << 16, (rows, beats * 32)).astype(np.uint16)
+        lanes[:, :channels] = x
+        mask = np.minimum(channels - 32 * np.arange(beats), 32)
+        words = np.zeros((rows, beats, 17), np.uint32)
+        words[..., :16] = lanes.reshape(rows, beats, 32).view(np.uint32)
+        words[..., 16] = ((np.uint64(1) << mask.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)
+        got = probe("norm", words.ravel(), beats, (layer, channels, int(eps.view(np.uint32))), seed=number).reshape(rows, 3)
+        for row, factor, low, high in zip(x, *got.T.tolist(), strict=True):
+            v = row.view(np.float16).astype(np.float64)
+            if not np.isfinite(v).all():
+                assert factor == 0x7FC00000
+                continue
+            units = [int(u) for u in v * 2.0**24]
+            assert factor == int(ref.canonical32(np.array([ref.factor(units, channels, eps, layer)]))[0])
+            if layer:
+                assert (high << 32 | low) == sum(units) % 2**64
 
 
 def test_fp16_products_and_keys(probe: Probe) -> None:
@@ -181,8 +241,8 @@ def test_fp16_products_and_keys(probe: Probe) -> None:
     assert [int(np.float32(ref.fp20(int(w & 0xFFFFF))).view(np.uint32)) for w in words[::97]] == got[::97, 1].tolist()
     key, back = got[:65536, 3].view(np.int32), got[:65536, 2]
     nan = np.isnan(a[:65536])
-    assert (back[~nan] == every[~nan]).all()
-    assert (back[nan] == 0xFC00).all()
+    assert (back[~nan] == np.where(every[~nan] == 0x8000, 0, every[~nan])).all()
+    assert ((back[nan] & 0x7C00) == 0x7C00).all()
     order = np.argsort(a[:65536][~nan], kind="stable")
-    assert (np.diff(key[~nan][order])[np.diff(a[:65536][~nan][order]) > 0] > 0).all()
-    assert key[nan].max() < key[~nan].min()
+    assert ((np.diff(key[~nan][order]) > 0) == (np.diff(a[:65536][~nan][order]) > 0)).all()
+    assert key[nan].min() > key[~nan].max()

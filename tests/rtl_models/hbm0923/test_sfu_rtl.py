@@ -66,8 +66,8 @@ def long_instructions() -> dict[str, list[int]]:
     """About four thousand beats each, all in DDR."""
     surface, out, side = 64 * 128, 0x60000, 0xC0000
     return {
-        "rms": [0x20, 0, side, 0, surface, 0, out, surface, 0, 32, 1, 128, 128, 26 << 13, 31, 0, 0],
-        "layer": [0x20, 0, side, 0, surface, 0, out, surface, 0, 32, 1, 128, 128, 26 << 13, 31, 1, 0],
+        "rms": [0x20, 0, side, 0, surface, 0, out, surface, 0, 32, 1, 128, 128, 21 << 13, 31, 0, 0],
+        "layer": [0x20, 0, side, 0, surface, 0, out, surface, 0, 32, 1, 128, 128, 21 << 13, 31, 1, 0],
         "act": [0x10, 0, side, 0, surface, 0, out, surface, 0, 32, 1, 128, 128, 32, 1024, 0, 0],
         "pos_emb": [0x04, 0, side, 0, 4 * surface, surface, out, surface, 4 * surface, 4, 128, 0, 8, 0, surface, 0, 0],
         "softmax": [0x08, 0, 0, 0, surface, 4 * surface, out, surface, 4 * surface, 4, 8, 128, 128, 128, 0, 0, 0],

@@ -52,9 +52,9 @@ class Unit:
 
     def __init__(self, folder: Path, top: str, sizes: Sizes) -> None:
         self.folder, self.top, self.sizes = folder, top, sizes
-        wanted = ["fp_pkg", "fp_fn_pkg", "hbm0923_pkg", "tables_pkg", "axi", "unit_", "settled", "feature_", "beat_"]
-        wanted += ["sfu", "elementwise"]
-        files = [p for p in hardware_files("hbm0923") if p.name == "hbm0923.vlt" or any(w in p.name for w in wanted)]
+        wanted = ["arith", "hbm0923_pkg", "tables_pkg", "axi", "unit_", "settled", "feature_", "beat_", "sfu", "elementwise"]
+        wanted += ["hbm0923.vlt"]
+        files = [p for p in hardware_files("hbm0923") if any(w in f"{p.parent.name}/{p.name}" for w in wanted)]
         for path in files:
             shutil.copy(path, folder / path.name)
         (folder / "flat.sv").write_text(flattened((folder / f"{top}.sv").read_text()))

@@ -29,6 +29,8 @@ def draw(rng: random.Random, kind: str) -> int:
         return rng.choice(SPECIAL)
     if kind == "mixed" and rng.random() < 0.02:
         return rng.choice(SPECIAL)
+    if kind == "finite":
+        return rng.getrandbits(1) << 15 | rng.randrange(0x7C00)
     return rng.getrandbits(16) if kind == "bits" else moderate(rng)
 
 

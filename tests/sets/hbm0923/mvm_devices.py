@@ -14,10 +14,22 @@ NAMES = (
     "Tin", "Tout", "HbmPorts", "Tblk", "TgroupCh", "DatDepth", "WtDepth", "PortFifoDepth", "MaxToken", "Log2BankStep",
     "OnchipDepth", "SfuInterval", "AttInterval", "AttQueries", "ScaleFp20", "Sparse", "MaxChannels",
 )  # fmt: skip
+LATENCIES = {
+    "ArrayLatency": 4,
+    "ProductLatency": 6,
+    "DotLatency": 5,
+    "RoundLatency": 7,
+    "ScaleLatency": 3,
+    "AddLatency": 9,
+    "NarrowLatency": 2,
+}
 SIZES = {
-    "hbm_small": dict(zip(NAMES, (64, 8, 8, 128, 2048, 1024, 256, 32, 512, 28, 1024, 2, 1, 2, 0, 0, 4096), strict=True)),
-    "hbm0923": dict(zip(NAMES, (128, 32, 32, 128, 2048, 8192, 1024, 128, 2048, 28, 8192, 2, 1, 4, 0, 0, 16384), strict=True)),
-    "hbm1128": dict(zip(NAMES, (128, 32, 32, 128, 2048, 4096, 2048, 128, 2048, 28, 8192, 2, 1, 4, 1, 0, 16384), strict=True)),
+    "hbm_small": LATENCIES
+    | dict(zip(NAMES, (64, 8, 8, 128, 2048, 1024, 256, 32, 512, 28, 1024, 2, 1, 2, 0, 0, 4096), strict=True)),
+    "hbm0923": LATENCIES
+    | dict(zip(NAMES, (128, 32, 32, 128, 2048, 8192, 1024, 128, 2048, 28, 8192, 2, 1, 4, 0, 0, 16384), strict=True)),
+    "hbm1128": LATENCIES
+    | dict(zip(NAMES, (128, 32, 32, 128, 2048, 4096, 2048, 128, 2048, 28, 8192, 2, 1, 4, 1, 0, 16384), strict=True)),
 }
 SIZES |= {f"{name}_sparse": SIZES[name] | {"Sparse": 1} for name in ("hbm_small", "hbm0923")}
 BIG = {"ddr": 1 << 30, "hbm": 256 << 20}

@@ -115,8 +115,8 @@ def add32(a: Value, b: Value) -> Value:
     return rne32(finite(a) + finite(b))
 
 
-def group_product(lanes: list[Value], codes: list[int]) -> Value:
-    """p of a group: codes are nibbles."""
+def group_sum(lanes: list[Value], codes: list[int]) -> Value:
+    """S of a group: codes are nibbles."""
     values = [(-1 if c & 8 else 1) * (c & 7) for c in codes]
     if "nan" in lanes:
         return "nan"
@@ -132,6 +132,25 @@ def group_product(lanes: list[Value], codes: list[int]) -> Value:
     units = total / Fraction(2) ** -24
     assert units.denominator == 1
     assert abs(units) < 2**50, "the bound of docs/arithmetic.md"
+    return total
+
+
+def sum_of_groups(sums: list[Value], scales: list[Value]) -> Value:
+    """The exact sum of sums[g] * scales[g], rounded once; a zero is +0."""
+    total, infinities = Fraction(0), set[bool]()
+    for s, scale in zip(sums, scales, strict=True):
+        if "nan" in (s, scale):
+            return "nan"
+        if any(v in ("inf", "-inf") for v in (s, scale)):
+            if is_zero(s) or is_zero(scale):
+                return "nan"
+            infinities.add(negative(s) != negative(scale))
+        else:
+            total += finite(s) * finite(scale)
+    if infinities:
+        return "nan" if len(infinities) == 2 else ("-inf" if True in infinities else "inf")
+    assert (total * 2**48).denominator == 1
+    assert abs(total) < 2**54, "the bound of docs/arithmetic.md"
     return rne32(total)
 
 
@@ -147,11 +166,9 @@ def mvm(
     relu: bool = False,
 ) -> int:
     """One token, one channel: FP16 bit patterns in (x, scales, residual; bn a word), FP16 bit pattern out."""
-    acc: Value = Fraction(0)
-    for g, first in enumerate(range(0, len(x), tblk)):
-        p = group_product([half(b) for b in x[first : first + tblk]], codes[first : first + tblk])
-        acc = add32(acc, mul32(p, half(scales[g])))
-    v = acc
+    starts = range(0, len(x), tblk)
+    sums = [group_sum([half(b) for b in x[i : i + tblk]], codes[i : i + tblk]) for i in starts]
+    v = sum_of_groups(sums, [half(b) for b in scales[: len(starts)]])
     if bn is not None:
         v = add32(mul32(v, half(bn >> 16)), half(bn & 0xFFFF))
     if residual is not None:

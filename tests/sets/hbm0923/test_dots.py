@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from mvm_exact import half
 from fleet.sdk import native
 from fleet.sets.hbm0923.numerics import dots
 from fleet.sets.hbm0923.numerics.dots import exact_dots, split_dots
+from fleet.sets.hbm0923.numerics.mvm import Indices, in_blocks
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 FINITE = ALL[np.isfinite(ALL.view(np.float16))]
@@ -126,36 +128,50 @@ def test_longest_rows(variant: str) -> None:
         exact_dots(np.zeros((1, 2 * dots.MAX_LENGTH), np.float16), np.zeros((1, 2 * dots.MAX_LENGTH), np.float16))
 
 
-def test_sums_in_binary64_are_taken_only_where_they_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ordinary rows are never summed again; a row that spans too much is, alone."""
+def test_sums_are_computed_again_only_where_binary64_leaves_them_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of ordinary rows, values far from others or probabilities; of a sum beside a tie alone its pair."""
     if not native.variants():
         pytest.skip("no code can be compiled")
-    seen: list[tuple[int, int]] = []
+    pairs: list[int] = []
+    whole: list[tuple[int, int]] = []
 
     def noted(a: dots.F16, b: dots.F16) -> dots.F32:
-        seen.append((a.shape[0], b.shape[0]))
+        whole.append((a.shape[0], b.shape[0]))
         return split_dots(a, b)
 
+    def counted(i: Indices, j: Indices) -> Iterator[tuple[Indices, Indices]]:
+        pairs.append(i.size)
+        return in_blocks(i, j)
+
     monkeypatch.setattr(dots, "split_dots", noted)
+    monkeypatch.setattr(dots, "in_blocks", counted)
     rng = np.random.default_rng(5)
-    a, b = (rng.normal(0, 1, (n, 128)).astype(np.float16) for n in (4, 300))
+    a, b = (rng.normal(0, 1, (n, 128)).astype(np.float16) for n in (20, 300))
     exact_dots(a, b)
-    assert not seen
-    a[2, 5], a[2, 6], b[7, 5], b[7, 6] = 65504, 2**-24, 65504, 2**-24
-    b[9, 0] = np.inf
-    got = exact_dots(a, b)
-    assert seen == [(4, 2)]
-    assert np.array_equal(got, split_dots(a, b))
-    # Values far from others, which split rows again.
-    seen.clear()
-    b[rng.random(b.shape) < 0.01] *= np.float16(40)
-    exact_dots(a[:2], np.delete(b, (7, 9), axis=0))
-    assert not seen
-    # Probabilities as softmax leaves them, by ordinary values.
+    wild = b.copy()
+    wild[rng.random(b.shape) < 0.01] *= np.float16(40)
+    wild[9, 0] = np.inf
+    exact_dots(a, wild)
     p = np.exp(rng.normal(0, 4, (3, 2048)))
-    seen.clear()
     exact_dots((p / p.sum(axis=1, keepdims=True)).astype(np.float16), rng.normal(0, 1, (64, 2048)).astype(np.float16))
-    assert not seen
+    assert not pairs
+    assert not whole
+    # Row i and row i of b leave 1 + 2^-24 beside what cancels: a tie, which 2^-48 decides. Other pairs do not cancel.
+    a, b = np.zeros((20, 128), np.float16), np.zeros((20, 128), np.float16)
+    b[:, :80] = 65504
+    for i in range(20):
+        a[i, 2 * i : 2 * i + 2] = 65504
+        b[i, 2 * i + 1] = -65504
+    a[:, 100:103] = b[:, 100:103] = [1, 2**-12, 2**-24]
+    got = exact_dots(a, b)
+    assert pairs == [20]
+    assert np.all(np.diag(got) == np.float32(1 + 2.0**-23))
+    assert np.array_equal(got, split_dots(a, b))
+    assert not whole
+    # Where most are open, one product of matrices takes them all.
+    got = exact_dots(np.tile(a[3], (3, 1)), np.tile(b[3], (40, 1)))
+    assert whole == [(3, 40)]
+    assert np.all(got == np.float32(1 + 2.0**-23))
 
 
 def test_transposed_and_empty(variant: str) -> None:

@@ -1,4 +1,4 @@
-"""exp32, recip, rsqrt, FP20 and sums: to the bit against exact rationals, and their errors against the true functions."""
+"""Functions of softmax and norm, and FP20: to the bit against exact rationals, and their errors against the true functions."""
 
 from __future__ import annotations
 
@@ -9,118 +9,211 @@ import mpmath
 import numpy as np
 import pytest
 import unit_exact as exact
-from mvm_exact import Value, decode
 
 from fleet.errors import DeviceError
-from fleet.sets.hbm0923.numerics import functions
-from fleet.sets.hbm0923.numerics.float32 import fp20_value, fp20_word, sum_beats
+from fleet.sets.hbm0923.conformance.streaming import TIES
+from fleet.sets.hbm0923.numerics import parabolas
+from fleet.sets.hbm0923.numerics.float32 import fp20_value, fp20_word
+from fleet.sets.hbm0923.numerics.norm import Moments, factors, moments, normalise, root, scaled_eps
+from fleet.sets.hbm0923.numerics.softmax import exponential, reciprocal, softmax
 
-FUNCTIONS = ["exp32", "recip", "rsqrt"]
-EDGES = [
-    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x3F800000, 0x3F7FFFFF,
-    0x3FFFFFFF, 0x40000000, 0x40FFFFFF, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFFFFFFF, 0x7E7FFFFF,
-    0x7E800000, 0xFE800000, 0x7E800001, 0xC2AE0000, 0xC2AE0001, 0xC2ADFFFF, 0x42B00000, 0x42B00001, 0x42AFFFFF, 0x3CB17218,
-]  # fmt: skip
+# ---- softmax
 
 
-def bits_of(v: Value) -> int:
-    """binary32 bit pattern; NaN as one pattern."""
-    if isinstance(v, str):
-        return {"nan": 0x7FC00000, "inf": 0x7F800000, "-inf": 0xFF800000, "-0": 0x80000000}[v]
-    return int(np.float32(float(v)).view(np.uint32))
+def test_parabolas_are_those_of_the_rationals() -> None:
+    functions = exact.exp_parabola, exact.recip_parabola, exact.rsqrt_parabola
+    for found, of in zip((parabolas.EXP, parabolas.RECIP, parabolas.RSQRT), functions, strict=True):
+        columns = zip(found.a.tolist(), found.b.tolist(), found.c.tolist(), strict=True)
+        assert [of(i) for i in range(found.a.size)] == list(columns)
 
 
-def same(name: str, patterns: list[int]) -> None:
-    x = np.array(patterns, np.uint32).view(np.float32)
-    with np.errstate(all="ignore"):
-        got = getattr(functions, name)(x)
-    assert got.dtype == np.float32
-    found = np.where(np.isnan(got), np.uint32(0x7FC00000), got.view(np.uint32)).tolist()
-    want = [bits_of(getattr(exact, name)(decode(p, 8, 23))) for p in patterns]
-    wrong = [(hex(p), hex(w), hex(f)) for p, w, f in zip(patterns, want, found, strict=True) if w != f]
-    assert not wrong, wrong[:5]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_bit_on_edges_and_random_patterns(name: str) -> None:
-    rng = random.Random(name)
-    same(name, EDGES)
-    same(name, [rng.getrandbits(32) for _ in range(800)])
-
-
-def test_every_bit_of_exp_where_it_is_used() -> None:
-    """Differences of FP16 below zero, and around the borders between table entries."""
-    rng = random.Random(3)
-    values = [-rng.uniform(0, 88) for _ in range(600)] + [-(2.0 ** -rng.uniform(0, 30)) for _ in range(100)]
-    borders = [float(exact.ln2()) / 32 * (k + 0.5) for k in range(-120, 120, 7)]
-    same("exp32", [int(np.float32(v).view(np.uint32)) for v in values + borders])
-
-
-@pytest.mark.parametrize("name", ["recip", "rsqrt"])
-def test_every_bit_around_table_intervals(name: str) -> None:
-    mantissas = [(i << 17) + d & 0x7FFFFF for i in range(64) for d in (-1, 0, 1)]
-    exponents = [1, 126, 127, 128, 129]
-    same(name, [exponents[n % 5] << 23 | m for n, m in enumerate(mantissas)])
-
-
-def ulps(got: np.ndarray, true: np.ndarray) -> float:
-    """The largest error in units in the last place of the true value's binade."""
-    unit = np.exp2(np.floor(np.log2(np.abs(true))) - 23)
-    return float((np.abs(got.astype(np.float64) - true) / unit).max())
-
-
-def test_errors_over_the_whole_domain() -> None:
-    """The figures of docs/arithmetic.md. Every mantissa of recip and rsqrt (their errors do not depend on the exponent
-    but for its lowest bit); exp32 at two million points. binary64 is the true function here, itself checked below."""
-    one = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
-    assert 1.4 < ulps(functions.recip(one), 1 / one.astype(np.float64)) < 1.52
-    two = one * np.float32(2)
-    worst = max(ulps(functions.rsqrt(x), 1 / np.sqrt(x.astype(np.float64))) for x in (one, two))
-    assert 0.9 < worst < 1.01
-    rng = np.random.default_rng(5)
-    x = np.concatenate([rng.uniform(-87, 0, 1 << 20), rng.uniform(0, 88, 1 << 19), -np.exp2(-rng.uniform(-6, 24, 1 << 19))])
-    x = x.astype(np.float32)
-    assert 0.9 < ulps(functions.exp32(x), np.exp(x.astype(np.float64))) < 1.01
-
-
-def test_errors_against_mpmath() -> None:
-    rng = np.random.default_rng(6)
-    with mpmath.workprec(120):
-        for name, x, true in (
-            ("exp32", rng.uniform(-87, 88, 2000), mpmath.exp),
-            ("recip", np.exp2(rng.uniform(-120, 120, 2000)), lambda v: 1 / v),
-            ("rsqrt", np.exp2(rng.uniform(-125, 127, 2000)), lambda v: 1 / mpmath.sqrt(v)),
-        ):
-            x32 = x.astype(np.float32)
-            worst = mpmath.mpf(0)
-            for v, y in zip(x32.tolist(), getattr(functions, name)(x32).tolist(), strict=True):
-                t = true(mpmath.mpf(v))
-                worst = max(worst, abs(mpmath.mpf(y) - t) / mpmath.mpf(2) ** (mpmath.floor(mpmath.log(t, 2)) - 23))
-            assert worst < {"exp32": 1.01, "recip": 1.52, "rsqrt": 1.01}[name], name
-
-
-def test_tables() -> None:
-    """Some entries by hand, and all of exp's against mpmath."""
+def test_parabolas_meet_their_functions_where_they_say() -> None:
+    """In the middle of an interval and 7/8 of the way to its ends, within two units of the result."""
+    h = np.array([-114_688, 0, 114_688])
     with mpmath.workprec(200):
-        assert functions.EXP_TABLE.tolist() == [float(np.float32(float(mpmath.mpf(2) ** (mpmath.mpf(j) / 32)))) for j in range(32)]
-        hi = mpmath.nint(mpmath.log(2) / 32 * 2**17) / 2**17
-        assert float(functions.LN2_HI) == float(hi)
-        assert float(functions.LN2_LO) == float(np.float32(float(mpmath.log(2) / 32 - hi)))
-    assert float(functions.STEPS_PER_E) == float(np.float32(46.166241308446828))
-    assert float(functions.SIXTH) == float(np.float32(1 / 6))
-    assert functions.RECIP_TABLE[0] == 4064 / 4096  # 4096 * 128 / 129 = 4064.2
-    assert functions.RECIP_TABLE[63] == 2056 / 4096  # 4096 * 128 / 255 = 2056.03
-    assert functions.RSQRT_TABLE[0, 0] == 4080 / 4096  # 4096 / sqrt(129 / 128) = 4080.09
-    assert functions.RSQRT_TABLE[1, 63] == 2052 / 4096  # 4096 / sqrt(255 / 64) = 2052.01
+        for i in range(0, 128, 9):
+            want = [mpmath.mpf(2) ** (25 + (i + mpmath.mpf(n) / 16) / 128) for n in (1, 8, 15)]
+            assert max(abs(int(y) - t) for y, t in zip(parabolas.EXP(np.full(3, i), h), want, strict=True)) < 2
+        for i in range(0, 256, 17):
+            want = [mpmath.mpf(2) ** 29 / (1 + (i + mpmath.mpf(n) / 16) / 256) for n in (1, 8, 15)]
+            assert max(abs(int(y) - t) for y, t in zip(parabolas.RECIP(np.full(3, i), h), want, strict=True)) < 6
+        for i in range(0, 512, 17):
+            w = [2 ** (i // 256) * (1 + (i % 256 + mpmath.mpf(n) / 16) / 256) for n in (1, 8, 15)]
+            got = zip(parabolas.RSQRT(np.full(3, i), h), w, strict=True)
+            assert max(abs(int(y) - mpmath.mpf(2) ** 29 / mpmath.sqrt(v)) for y, v in got) < 4
 
 
-def test_recip_never_leaves_the_normal_numbers() -> None:
-    """The power of two is exact because y stays at or above 1/2 for every mantissa."""
-    one = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
-    y = functions.recip(one)
-    assert y.min() >= 0.5
-    assert y.max() == 1
-    assert (np.diff(y) <= 0).mean() > 0.9
+def _around(intervals: int, reach: int) -> np.ndarray:
+    """Arguments of a table around the ends of its intervals."""
+    ends = (np.arange(intervals + 1) << 18)[:, None] + np.arange(-reach, reach)
+    return ends[(ends >= 0) & (ends < intervals << 18)]
+
+
+def test_exponential_and_reciprocal_to_the_bit() -> None:
+    rng = random.Random(3)
+    z = [0, -1, -2, -(1 << 26), -(1 << 29), 1 - (1 << 29), *(-rng.getrandbits(b) for b in range(30) for _ in range(20))]
+    # u steps over an interval's end between one z and the next.
+    z += [int(-e * 2 / 0x17154765 * (1 << 25)) + d for e in range(1 << 17, 45 << 25, 9 << 20) for d in (-1, 0, 1)]
+    m, n = exponential(np.array(z, np.int64))
+    assert [exact.exponential(v) for v in z] == list(zip(m.tolist(), n.tolist(), strict=True))
+    sums = [1 << 36, (1 << 52) - 1, *((1 << 36 + b) + d for b in range(1, 15) for d in (-1, 0, 1))]
+    sums += [rng.randrange(1 << 36, 1 << 36 + rng.randint(1, 15)) for _ in range(800)]
+    r, k = reciprocal(np.array(sums, np.int64))
+    assert [exact.reciprocal(v) for v in sums] == list(zip(r.tolist(), k.tolist(), strict=True))
+
+
+def test_errors_of_softmax_functions() -> None:
+    """The figures of docs/arithmetic.md. The 64 digits of a long double are the true function here."""
+    v = np.concatenate([np.arange(0, 1 << 25, 127), _around(128, 300)])
+    m = parabolas.EXP(v >> 18, (v & (1 << 18) - 1) - (1 << 17))
+    true = np.exp2(np.longdouble(25) + v / np.longdouble(1 << 25))
+    assert 0.6 < float(np.max(np.abs(m / true - 1)) * 2**25) < 0.64
+    assert m.min() == 1 << 25
+    assert m.max() < 1 << 26
+    rng = np.random.default_rng(5)
+    for depth, least, most in ((10, 0.9, 1.0), (25, 1.15, 1.24)):
+        z = -rng.integers(0, depth << 24, 1 << 20)
+        m, n = exponential(z.copy())
+        worst = np.max(np.abs(m * np.exp2(-(25 + n).astype(np.longdouble)) / np.exp(z / np.longdouble(1 << 24)) - 1))
+        assert least < float(worst * 2**25) < most
+    v = np.concatenate([np.arange(0, 1 << 26, 67), _around(256, 30)])
+    r = parabolas.RECIP(v >> 18, (v & (1 << 18) - 1) - (1 << 17))
+    worst = max(np.max(np.abs(r / (2 / (1 + (v + cut) / np.longdouble(1 << 26))) / (1 << 28) - 1)) for cut in (0, 1))
+    assert 1.35 < float(worst * 2**27) < 1.42
+    assert r.min() >= 1 << 28
+    assert r.max() < 1 << 29
+
+
+def test_ties_of_the_directed_rows() -> None:
+    """M is 2^25 in the first lane: its result is R, whose 18 lowest of 29 digits are rounded away."""
+    found: list[tuple[int, int]] = []
+    for row in TIES:
+        x = np.array(row, np.uint16).view(np.float16).astype(np.float64)
+        m, n = exponential((x * 2**24).astype(np.int64))
+        r, _ = reciprocal((m << 11 >> n).sum(keepdims=True))
+        found.append((int(r[0]) & 0x3FFFF, int(r[0]) >> 18 & 1))
+    assert found == [(1 << 17, 0), (1 << 17, 0), (1 << 17, 1)]
+
+
+def _misrounded(rows: np.ndarray, width: int) -> int:
+    """Outputs of softmax that differ from the true value rounded once, in the first `width` lanes; each by one step at most."""
+    y = softmax(rows, np.arange(rows.shape[1]) < np.full((len(rows), 1), width))
+    assert not y[:, width:].any()
+    x = rows[:, :width].astype(np.longdouble)
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    true = e / e.sum(axis=-1, keepdims=True)
+    unit = np.exp2(np.maximum(np.floor(np.log2(np.maximum(true, 2.0**-30))), -14) - 10)
+    want = (np.rint(true / unit) * unit).astype(np.float64).astype(np.float16).view(np.uint16)
+    steps = np.abs(y[:, :width].astype(int) - want)
+    assert steps.max() <= 1
+    return int(np.count_nonzero(steps))
+
+
+def test_softmax_is_almost_always_rounded_correctly() -> None:
+    """8 of a million outputs are not (docs/arithmetic.md); 66 were, in binary32."""
+    rng = np.random.default_rng(1)
+    wrong, count = 0, 0
+    for deviation in (0.5, 2, 8):
+        for width, rows in ((16, 8000), (64, 4000), (512, 500), (2048, 100)):
+            x = (rng.standard_normal((rows, -(-width // 32) * 32)) * deviation).astype(np.float16)
+            wrong, count = wrong + _misrounded(x, width), count + rows * width
+    assert 0 < wrong < 20e-6 * count
+
+
+# ---- norm
+
+
+def test_root_to_the_bit() -> None:
+    rng = random.Random(4)
+    w = [d + (1 << b) for b in range(125) for d in (-1, 0, 1) if d + (1 << b) > 0]
+    w += [rng.getrandbits(rng.randint(1, 125)) or 1 for _ in range(1500)]
+    # Around the ends of the intervals, in both binades.
+    w += [((256 + i << 18) + d) << shift for i in range(0, 256, 5) for shift in (0, 1, 40, 93) for d in (-1, 0, 1)]
+    r, k = root(w)
+    assert [exact.root(v) for v in w] == list(zip(r.tolist(), k.tolist(), strict=True))
+
+
+def test_errors_of_the_root() -> None:
+    """The figure of docs/arithmetic.md: whatever is cut off behind the 26 digits of w."""
+    v = np.concatenate([np.arange(0, 1 << 26, 67), _around(256, 30)])
+    for half in (0, 1):
+        r = parabolas.RSQRT((v >> 18) + 256 * half, (v & (1 << 18) - 1) - (1 << 17))
+        for cut in (0, 1):
+            true = np.longdouble(1 << 29) / np.sqrt((1 + (v + cut) / np.longdouble(1 << 26)) * 2**half)
+            worst = float(np.max(np.abs(r / true - 1)) * 2**27)
+            assert 0.7 < worst < 0.81
+        assert r.min() >= 1 << 28
+        assert r.max() < 1 << 29
+
+
+def test_moments_are_exact() -> None:
+    """Of rows of all sizes and kinds of numbers, against integers."""
+    rng = np.random.default_rng(8)
+    for channels in (1, 31, 96, 4097, 16384):
+        bits = rng.integers(0, 0x7C00, (6, channels)) | rng.integers(0, 2, (6, channels)) << 15
+        bits[1], bits[2], bits[3] = 0x7BFF, 0xFBFF, 1
+        bits[4] = np.where(np.arange(channels) % 2, 0x7BFF, 0xFBFE)
+        bits[5, channels // 2] = 0xFC00
+        x = bits.astype(np.uint16).view(np.float16).astype(np.float64)
+        units = [[int(v) for v in row * 2.0**24] for row in x[:5]]
+        with np.errstate(invalid="ignore"):
+            found = moments(x)
+        assert found.first[:5].tolist() == [sum(row) for row in units]
+        assert found.square[:5] == [sum(v * v for v in row) for row in units]
+        assert found.finite.tolist() == [True] * 5 + [False]
+
+
+def test_scaled_eps() -> None:
+    assert scaled_eps(np.float32(1e-5), 768) == int(Fraction(float(np.float32(1e-5))) * 768**2 * 2**60)
+    assert scaled_eps(np.float32(-0.0), 3) == 0
+    assert scaled_eps(np.uint32(1).view(np.float32), 65536) == 0
+    assert scaled_eps(np.uint32(0x477FFFFF).view(np.float32), 65536) == 65536**2 * 0xFFFFFF << 52
+    for bits in (0x47800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x80000001, 0xB727C5AC):
+        assert scaled_eps(np.uint32(bits).view(np.float32), 3) is None
+
+
+def _factor(first: int, square: int, count: int, eps: int, *, layer: bool) -> float:
+    return float(factors(Moments(np.array([first]), [square], np.array([True])), count, eps, layer=layer)[0])
+
+
+def test_no_factor_leaves_binary32() -> None:
+    """The bounds of docs/arithmetic.md: the smallest and largest W, in rows that C <= 2^16 allows."""
+    largest = 2047 << 29
+    for count in (1, 2, 65535, 65536):
+        most = scaled_eps(np.uint32(0x477FFFFF).view(np.float32), count)
+        assert most is not None
+        w = (count * count * largest**2 << 12) + most
+        assert w < 1 << 125
+        assert 2.0**-17 < _factor(0, count * largest**2, count, most, layer=False) < 2.0**-15
+        assert _factor(0, 1, count, 0, layer=False) <= 2.0**32
+        assert _factor(0, count * largest**2, count, most, layer=True) > 2.0**-33
+        assert _factor(0, 0, count, 1, layer=True) <= 2.0**30
+
+
+def _norm_misrounded(x: np.ndarray, *, layer: bool) -> int:
+    """Outputs of a norm with gamma 1 and beta 0 that differ from the true value rounded once; each by one step at most."""
+    eps = np.float32(1e-6)
+    one, zero = np.ones(x.shape[1], np.float32), np.zeros(x.shape[1], np.float32)
+    y = normalise(x.astype(np.float32), one, zero, x.shape[1], eps, layer=layer).astype(np.float16).view(np.uint16)
+    v = x.astype(np.longdouble)
+    d = v - v.mean(axis=-1, keepdims=True) if layer else v
+    true = d / np.sqrt((d * d).mean(axis=-1, keepdims=True) + np.longdouble(eps))
+    unit = np.exp2(np.maximum(np.floor(np.log2(np.maximum(np.abs(true), 2.0**-30))), -14) - 10)
+    want = (np.rint(true / unit) * unit).astype(np.float64).astype(np.float16).view(np.uint16)
+    steps = np.abs((y & 0x7FFF).astype(int) - (want & 0x7FFF))
+    assert steps.max() <= 1
+    return int(np.count_nonzero(steps))
+
+
+def test_norms_are_almost_always_rounded_correctly() -> None:
+    """Some of a million outputs are not (docs/arithmetic.md), whether 1 / C is an FP20 or not."""
+    rng = np.random.default_rng(2)
+    for layer, most in ((False, 60e-6), (True, 200e-6)):
+        wrong, count = 0, 0
+        for channels, rows in ((64, 4000), (576, 500), (768, 400), (4096, 80)):
+            x = (rng.standard_normal((rows, channels)) * rng.choice([0.01, 1, 30], (rows, 1)) + layer).astype(np.float16)
+            wrong, count = wrong + _norm_misrounded(x, layer=layer), count + x.size
+        assert 0 < wrong < most * count
 
 
 @pytest.mark.parametrize(
@@ -154,26 +247,3 @@ def test_fp20_of_every_size() -> None:
     assert fp20_word(Fraction(1, 1 << 40)) == 0
     with pytest.raises(DeviceError):
         fp20_word(1 << 33)
-
-
-def random32(rng: random.Random) -> int:
-    return rng.getrandbits(1) << 31 | rng.randint(120, 134) << 23 | rng.getrandbits(23)
-
-
-def test_sums_against_rationals() -> None:
-    rng = random.Random(9)
-    for beats in (1, 2, 5):
-        patterns = [random32(rng) for _ in range(32 * beats)]
-        v = np.array(patterns, np.uint32).view(np.float32).reshape(beats, 1, 32)
-        want = exact.total([decode(p, 8, 23) for p in patterns])
-        assert int(sum_beats(v)[0].view(np.uint32)) == bits_of(want)
-
-
-def test_the_order_of_a_tree_counts() -> None:
-    """2^24 + 1 + 1 pairs (0, 1), (2, 3): ones that meet first survive, one that meets 2^24 is lost."""
-    v = np.zeros((1, 32), np.float32)
-    v[0, [0, 2, 3]] = (1 << 24, 1, 1)
-    assert sum_beats(v[None])[0] == (1 << 24) + 2
-    v[0] = 0
-    v[0, [0, 1, 2]] = (1 << 24, 1, 1)
-    assert sum_beats(v[None])[0] == 1 << 24

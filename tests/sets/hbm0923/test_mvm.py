@@ -206,6 +206,7 @@ def one(x: dict[int, int], q: dict[int, int], scales: list[float], chin: int = 1
 
 F = bits16
 INF, NINF, NAN = 0x7C00, 0xFC00, 0x7E00
+INFINITE = float("inf")
 BY_HAND = {
     "one": (one({0: F(1)}, {0: 1}, [1]), 0x3C00),
     "overflow": (one(dict.fromkeys(range(128), 0x7BFF), dict.fromkeys(range(128), 7), [1]), INF),
@@ -221,7 +222,15 @@ BY_HAND = {
     "infinities of one sign": (one({0: INF, 1: NINF}, {0: 1, 1: 9}, [1]), INF),
     "infinities of both signs": (one({0: INF, 1: INF}, {0: 1, 1: 9}, [1]), NAN),
     "tie to even": (one({0: F(2048), 1: F(1)}, {0: 1, 1: 1}, [1]), 0x6800),
-    "order of groups": (one({0: F(16384), 128: F(1), 256: F(-16384)}, {0: 1, 128: 1, 256: 1}, [1024, 1, 1024], 384), 0),
+    "groups that cancel": (one({0: F(16384), 128: F(1), 256: F(-16384)}, {0: 1, 128: 1, 256: 1}, [1024, 1, 1024], 384), 0x3C00),
+    "group's sum is not rounded": (one({0: F(32768), 1: F(2**-8), 128: F(-32768)}, {0: 4, 1: 1, 128: 4}, [1, 1], 256), 0x1C00),
+    "binary32 makes a tie": (one({0: F(2048), 1: F(1), 128: F(2**-14)}, {0: 1, 1: 1, 128: 1}, [1, 1], 256), 0x6800),
+    "binary32 above the tie": (one({0: F(2048), 1: F(1), 128: F(2**-12)}, {0: 1, 1: 1, 128: 1}, [1, 1], 256), 0x6801),
+    "infinity times scale 0": (one({0: INF}, {0: 1}, [0]), NAN),
+    "zero times infinite scale": (one({}, {}, [INFINITE]), NAN),
+    "negative times infinite scale": (one({0: F(1)}, {0: 9}, [INFINITE]), NINF),
+    "infinities in two groups": (one({0: INF, 128: INF}, {0: 1, 128: 1}, [1, -1], 256), NAN),
+    "NaN scale of a zero group": (one({0: F(1)}, {0: 1}, [1, float("nan")], 256), NAN),
 }
 
 

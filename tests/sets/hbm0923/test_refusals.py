@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos
 from fleet.sdk import Instruction
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import MvmFields
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.units.attention import with_bank_step
 from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
@@ -22,7 +24,7 @@ DDR, HBM, HALF = 64 << 20, 4 << 20, 1024 * 64
 ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS}
 
 MVM = MvmFields(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
-NORM = norm(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, recip=0x1234)
+NORM = norm(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, recip=fp20_word(Fraction(1, 70)))
 POS = pos_emb(64, 2, 3, 7, (0x8000, 192, 0), 0x1000, 192, 1024, 0x4000, 192, 1024)
 SOFTMAX = softmax(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
 ACT = act(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024)
@@ -57,8 +59,9 @@ CASES += [
     *[(n, "sfu_start", v, MODE) for n in SFU for v in (0, 3, 0x80, 0x104)],
     ("elementwise", "elementwise_start", 0, MODE), ("elementwise", "elementwise_start", 3, MODE),
     ("wt2hbm", "aux_start", 3, MODE),
-    ("norm", "onchip", 4, UNSUPPORTED), ("norm", "layer", 2, UNSUPPORTED), ("norm", "layer", 1, SIZE),
-    ("norm", "recip_channels", 1 << 20, UNSUPPORTED), ("norm", "surfaces", 0, SIZE), ("norm", "surfaces", 6 << 16, SIZE),
+    ("norm", "onchip", 4, UNSUPPORTED), ("norm", "layer", 2, UNSUPPORTED),
+    ("norm", "recip_channels", 1 << 20, UNSUPPORTED), ("norm", "recip_channels", 0x1234, SIZE),
+    ("norm", "recip_channels", 0, SIZE), ("norm", "surfaces", 0, SIZE), ("norm", "surfaces", 6 << 16, SIZE),
     ("norm", "surfaces", 4, SIZE), ("norm", "surfaces", 32 << 16 | 3, SIZE), ("norm", "hin", 0, SIZE), ("norm", "win", 0, SIZE),
     ("norm", "win", 2, SIZE), ("norm", "pixels", 5, SIZE), ("norm", "burst_m1", 3, SIZE),
     ("norm", "wt_addr", 0x8020, UNALIGNED),
@@ -195,6 +198,29 @@ def test_missing_and_wide_registers() -> None:
         "norm_win: 4294967296 does not fit in 32 bits"
     ]
     assert ALL["norm"].refusal(SMALL, encoded(NORM, SMALL) | {"norm_win": -1}) is not None
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 17, 37, 63, 64, 70, 255, 4095, 4096])
+def test_the_reciprocal_of_the_channels_is_that_of_the_channels(channels: int) -> None:
+    """Rounded either way it is taken; what is more than a step beside the true one is not."""
+    fields = encoded(norm(channels, 1, 1, 0x8000, 0x1000, 64, 64, 0x4000, 64, 64, recip=fp20_word(Fraction(1, channels))), SMALL)
+    near = fields["norm_recip_channels"]
+    taken = [w for w in range(near - 4, near + 5) if ALL["norm"].legal(SMALL, fields | {"norm_recip_channels": w}) == []]
+    exact = [w for w in range(near - 4, near + 5) if abs(_value(w) - Fraction(1, channels)) <= _step(w)]
+    assert taken == exact
+    assert len(taken) == (3 if channels & channels - 1 == 0 else 2)
+    line = f"norm_recip_channels: {near + 4:#x}, expected {near:#x} or one beside it, 1 / {channels} channels as FP20"
+    assert ALL["norm"].refusal(SMALL, fields | {"norm_recip_channels": near + 4}) == (SIZE, line)
+    for other in (0, near | 1 << 19, near ^ 32 << 13, 12 << 13, 32 << 13 | near & 0x1FFF):
+        assert ALL["norm"].refusal(SMALL, fields | {"norm_recip_channels": other}) is not None
+
+
+def _step(word: int) -> Fraction:
+    return Fraction(2) ** ((word >> 13) - 44)
+
+
+def _value(word: int) -> Fraction:
+    return (1 << 13 | word & 0x1FFF) * _step(word)
 
 
 @pytest.mark.parametrize("instruction", sorted(GOOD))

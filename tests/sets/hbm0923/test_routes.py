@@ -48,7 +48,7 @@ def test_routes_and_blocks_agree(
     codes = rng.integers(-7, 8, (groups, channels, tblk)).astype(np.float64)
     if kind == "largest":
         codes = np.copysign(7.0, codes)
-    scales = rng.choice(ALL, (groups, channels, 1)).view(np.float16).astype(np.float32)
+    scales = rng.choice(ALL, (groups, channels, 1)).view(np.float16).astype(np.float64)
     x, weights = half.astype(np.float64), MvmWeights(codes, scales)
     expected = accumulate(x, weights, finite=False)
     with monkeypatch.context() as patch:

@@ -10,7 +10,7 @@ import numpy as np
 import operands_of
 import pytest
 import unit_exact as exact
-from instruction_bench import EPS, Tensor, execute, get, make_memory, put, put16, put_words, reads_only_ranges, tensor
+from instruction_bench import EPS, Tensor, draw, execute, get, make_memory, put, put16, put_words, reads_only_ranges, tensor
 from mvm_devices import make_device
 from mvm_exact import decode
 from operands_of import encoded
@@ -43,6 +43,10 @@ def strides(lines: int, tokens: int, surfaces: int, extra: int) -> tuple[int, in
         (True, 1, 2, 160, "moderate", 0),
         (False, 1, 2, 5, "bits", 0),
         (True, 1, 2, 32, "special", 0),
+        (True, 1, 2, 45, "moderate", 0),
+        (True, 1, 1, 1, "moderate", 0),
+        (True, 2, 2, 33, "finite", 1),
+        (False, 1, 3, 77, "finite", 0),
         (False, 1, 2, 40, "special", 0),
     ],
 )
@@ -60,55 +64,77 @@ def test_norm(device: Device, layer: bool, lines: int, tokens: int, channels: in
     fields = encoded(o, device)
     execute(device, "norm", fields, memory)
     eps = decode(EPS, 8, 23)
-    want = [[exact.norm(t, words, recip, eps, layer=layer) + [0] * (-channels % 32) for t in row] for row in x]
+    want = [[exact.norm(t, words, eps, layer=layer) + [0] * (-channels % 32) for t in row] for row in x]
     assert get(memory, (lines, tokens, groups * 32), OUT, out_surface, out_line) == want
     reads_only_ranges(device, "norm", fields, memory)
 
 
-def run_norm(x: list[int], words: list[int], *, layer: bool, recip: int, eps: int = EPS) -> list[int]:
-    memory = make_memory(SMALL)
-    put(memory, [[x]], IN, 64, 64)
+def run_norm(x: list[int], words: list[int], *, layer: bool, eps: int = EPS, device: Device = SMALL) -> list[int]:
+    memory = make_memory(device)
+    groups = -(-len(x) // 32)
+    put(memory, [[x]], IN, 64, 64 * groups)
     put_words(memory, SIDE, words)
     put_words(memory, 4 * 224, [eps], "reg")
-    o = operands_of.norm(len(x), 1, 1, SIDE, IN, 64, 64, OUT, 64, 64, recip=recip, layer=layer)
-    execute(SMALL, "norm", encoded(o, SMALL), memory)
-    return get(memory, (1, 1, len(x)), OUT, 64, 64)[0][0]
+    recip = fp20_word(Fraction(1, len(x)))
+    o = operands_of.norm(len(x), 1, 1, SIDE, IN, 64, 64 * groups, OUT, 64, 64 * groups, recip=recip, layer=layer)
+    execute(device, "norm", encoded(o, device), memory)
+    return get(memory, (1, 1, len(x)), OUT, 64, 64 * groups)[0][0]
 
 
-ONE, TWO, INV32 = 0x3C00, 0x4000, fp20_word(Fraction(1, 32))
+ONE, TWO, INF = 0x3C00, 0x4000, 0x7C00
 
 
 def test_norm_by_hand() -> None:
+    """The table of docs/arithmetic.md."""
     gamma_one = [ONE << 16] * 32
-    # All 2: mean square 4, rsqrt 1/2 (eps 0).
-    assert run_norm([TWO] * 32, gamma_one, layer=False, recip=INV32, eps=0) == [ONE] * 32
+    # All 2: mean square 4, its root 2 (eps 0).
+    assert run_norm([TWO] * 32, gamma_one, layer=False, eps=0) == [ONE] * 32
     # beta counts in an RMS norm too.
-    assert run_norm([TWO] * 32, [ONE << 16 | TWO] * 32, layer=False, recip=INV32, eps=0) == [0x4200] * 32
-    # A layer norm of equal values: deviations +0, variance 0; rsqrt(+0) is infinite and 0 * inf NaN without eps.
-    assert run_norm([TWO] * 32, gamma_one, layer=True, recip=INV32, eps=0) == [0x7E00] * 32
-    assert run_norm([TWO] * 32, gamma_one, layer=True, recip=INV32) == [0] * 32
-    # +-1: mean 0, variance 1.
-    assert run_norm([ONE, ONE | 0x8000] * 16, gamma_one, layer=True, recip=INV32, eps=0) == [ONE, ONE | 0x8000] * 16
-    # One NaN or infinity spoils its token: inf * rsqrt(inf) = inf * 0 is NaN, finite values become 0.
-    assert run_norm([0x7E01] + [ONE] * 31, gamma_one, layer=False, recip=INV32) == [0x7E00] * 32
-    assert run_norm([0x7C00] + [ONE] * 31, gamma_one, layer=False, recip=INV32) == [0x7E00] + [0] * 31
-    assert run_norm([0x7C00] + [ONE] * 31, gamma_one, layer=True, recip=INV32) == [0x7E00] * 32
+    assert run_norm([TWO] * 32, [ONE << 16 | TWO] * 32, layer=False, eps=0) == [0x4200] * 32
+    # A layer norm of equal values: deviations +0; without eps there is no result.
+    assert run_norm([TWO] * 32, gamma_one, layer=True, eps=0) == [0x7E00] * 32
+    assert run_norm([TWO] * 32, gamma_one, layer=True) == [0] * 32
+    assert run_norm([0] * 32, gamma_one, layer=False, eps=0) == [0x7E00] * 32
+    # +-1: mean 0, variance 1; three values, of which one is absent in the group: mean 1, deviations -1, 0, 1.
+    assert run_norm([ONE, ONE | 0x8000] * 16, gamma_one, layer=True, eps=0) == [ONE, ONE | 0x8000] * 16
+    assert run_norm([0, ONE, TWO], [ONE << 16] * 3, layer=True, eps=0) == [0xBCE6, 0, 0x3CE6]  # sqrt(3/2)
+    # One NaN or infinity spoils its token.
+    for odd in (0x7E01, INF, INF | 0x8000):
+        for layer in (False, True):
+            assert run_norm([odd] + [ONE] * 31, gamma_one, layer=layer) == [0x7E00] * 32
     # -0 keeps its sign without beta words that would absorb it: -0 * r * 1 + 0 = +0; with beta -0 it stays.
-    assert run_norm([0x8000] + [ONE] * 31, gamma_one, layer=False, recip=INV32)[0] == 0
-    assert run_norm([0x8000] + [ONE] * 31, [ONE << 16 | 0x8000] * 32, layer=False, recip=INV32)[0] == 0x8000
+    assert run_norm([0x8000] + [ONE] * 31, gamma_one, layer=False)[0] == 0
+    assert run_norm([0x8000] + [ONE] * 31, [ONE << 16 | 0x8000] * 32, layer=False)[0] == 0x8000
+    # What is small counts beside what cancels: binary32 beside 65504 holds no 2^-24.
+    assert run_norm([0x7BFF, 0xFBFF, 1], [0x7BFF << 16] * 3, layer=True, eps=0)[2] == 1  # 0.82 * 2^-24
+    # The smallest numbers, and the largest.
+    assert run_norm([1, 0x8001] * 16, gamma_one, layer=True, eps=0) == [ONE, ONE | 0x8000] * 16
+    assert run_norm([0xFBFF] * 32, gamma_one, layer=False, eps=0) == [ONE | 0x8000] * 32
 
 
-@pytest.mark.parametrize("level", [0x3C00, 0x4248, 0x3955, 0x4ABC, 0xC6F1, 0x5123])
-def test_the_mean_is_a_product_with_the_given_reciprocal(level: int) -> None:
-    """Equal values in 96 channels: 1/96 is no FP20, so what is left after the mean is its last bits, and y shows them."""
-    x, words, recip = [level] * 96, [ONE << 16] * 96, fp20_word(Fraction(1, 96))
-    memory = make_memory(SMALL)
-    put(memory, [[x]], IN, 64, 0)
-    put_words(memory, SIDE, words)
-    execute(SMALL, "norm", operands_of.norm(96, 1, 1, SIDE, IN, 64, 0, OUT, 64, 0, recip=recip, layer=True).encode(), memory)
-    want = exact.norm(x, words, recip, decode(EPS, 8, 23), layer=True)
-    assert want[0] & 0x7FFF > 0
-    assert get(memory, (1, 1, 96), OUT, 64, 0)[0][0] == want
+@pytest.mark.parametrize("layer", [False, True])
+def test_eps_that_leave_no_result(layer: bool) -> None:
+    words, x = [ONE << 16] * 32, [ONE, TWO] * 16
+    for eps in (0x47800000, 0x7F800000, 0x7FC00000, 0xB727C5AC, 0x80000001):
+        assert run_norm(x, words, layer=layer, eps=eps) == [0x7E00] * 32
+    for eps in (0x477FFFFF, 0x80000000, 1):
+        want = exact.norm(x, words, decode(eps, 8, 23), layer=layer)
+        assert 0x7E00 not in want
+        assert run_norm(x, words, layer=layer, eps=eps) == want
+
+
+@pytest.mark.parametrize("layer", [False, True])
+@pytest.mark.parametrize("channels", [4095, 4096, 8192, 8193, 16384])
+def test_norm_of_long_rows(layer: bool, channels: int) -> None:
+    """Of sizes that binary64 does not hold, with numbers of all sizes and with the largest, which cancel but for one."""
+    device = make_device("hbm0923")
+    rng = random.Random(channels)
+    words = [0x40003C00] * channels
+    for x in (
+        [draw(rng, "finite") for _ in range(channels)],
+        [0x7BFF ^ (n % 2 << 15) for n in range(channels - 1)] + [0x0203],
+    ):
+        assert run_norm(x, words, layer=layer, device=device) == exact.norm(x, words, decode(EPS, 8, 23), layer=layer)
 
 
 def test_norm_of_many_tokens_goes_in_blocks() -> None:
@@ -212,7 +238,11 @@ def test_softmax_by_hand() -> None:
     assert run_softmax([[ONE, ninf]], mask=False)[0][:2] == [ONE, 0]
     for bad in ([ONE, nan, ONE], [ONE, inf, ONE], [ninf, ninf, ninf], [nan, nan, nan], [nan, ninf, ninf]):
         assert run_softmax([bad], mask=False)[0] == [0x7E00] * 3 + [0] * 29
-    # e below exp(-87) is 0, just above it underflows in FP16 to 0.
+    # e^-16.625 = 1.01 * 2^-24, e^-17.375 = 0.96 * 2^-25: on both sides of the tie between 0 and 2^-24. Far below all is 0.
+    assert run_softmax([[0, 0xCC28]], mask=False)[0][:2] == [ONE, 1]
+    assert run_softmax([[0, 0xCC58]], mask=False)[0][:2] == [ONE, 0]
+    for low in (0xCFFF, 0xD000, 0xD001, 0xFBFF):
+        assert run_softmax([[0, low]], mask=False)[0][:2] == [ONE, 0]
     assert run_softmax([[0x7BFF, 0xFBFF]], mask=False)[0][:2] == [ONE, 0]
 
 

@@ -11,16 +11,11 @@ from fractions import Fraction
 from functools import cache
 from math import isqrt
 
-from mvm_exact import Value, encode16, finite, floor_log2, half, is_zero, negative, power, rne32, to_integer
+from mvm_exact import Value, encode16, finite, half, is_zero, negative, power, rne32, to_integer
 from mvm_exact import add32 as add
 from mvm_exact import mul32 as mul
 
 ZERO = Fraction(0)
-
-
-def significant(v: Fraction, bits: int) -> Fraction:
-    unit = power(floor_log2(v) + 1 - bits)
-    return to_integer(v / unit) * unit
 
 
 def neg(a: Value) -> Value:
@@ -38,23 +33,6 @@ def less_equal(a: Value, b: Value) -> bool:
     return x <= y
 
 
-def tree32(lanes: Sequence[Value]) -> Value:
-    assert len(lanes) == 32
-    level = list(lanes)
-    while len(level) > 1:
-        level = [add(level[i], level[i + 1]) for i in range(0, len(level), 2)]
-    return level[0]
-
-
-def total(values: Sequence[Value]) -> Value:
-    """sum(v): the absent lanes of the last beat are +0."""
-    acc: Value = ZERO
-    for first in range(0, len(values), 32):
-        beat = list(values[first : first + 32])
-        acc = add(acc, tree32(beat + [ZERO] * (32 - len(beat))))
-    return acc
-
-
 def fp20(word: int) -> Value:
     sign, e, m = word >> 19 & 1, word >> 13 & 63, word & 0x1FFF
     if e == 0:
@@ -70,101 +48,92 @@ def ln2() -> Fraction:
 
 
 @cache
-def exp_entry(j: int) -> Fraction:
-    """rne32(2^(j/32)): the multiple m of 2^-23 whose rounding interval holds it, found by comparing 32nd powers."""
-    low, high = 1 << 23, 1 << 24
-    while high - low > 1:
-        middle = (low + high) // 2
-        # middle - 1/2 <= 2^(23 + j / 32)
-        if (2 * middle - 1) ** 32 <= 1 << (24 * 32 + j):
-            low = middle
-        else:
-            high = middle
-    return Fraction(low, 1 << 23)
+def power_of_two(p: int) -> Fraction:
+    """2^(p / 2048), 0 <= p < 2048, but for 2^-120: the series of e^x."""
+    x, term, value = ln2() * p / 2048, Fraction(1), Fraction(1)
+    for k in range(1, 40):
+        term = Fraction(int(term * x / k * power(150)), 1 << 150)
+        value += term
+    return value
 
 
-def exp32(x: Value) -> Value:
-    if x == "nan":
-        return x
-    if x == "inf" or (not isinstance(x, str) and x > 88):
-        return "inf"
-    if x == "-inf" or (not isinstance(x, str) and x < -87):
-        return ZERO
-    step = Fraction(0xB8AA3B, 1 << 18)  # 0x4238AA3B
-    scaled = mul(x, step)
-    n = to_integer(finite(scaled))
-    hi = significant(ln2() / 32, 12)
-    lo = rne32(ln2() / 32 - hi)
-    count: Value = Fraction(n)
-    r = add(add(x, neg(mul(count, hi))), neg(mul(count, lo)))
-    q = mul(r, Fraction(0xAAAAAB, 1 << 26))  # 0x3E2AAAAB
-    q = add(q, Fraction(1, 2))
-    q = mul(mul(q, r), r)
-    p = add(q, r)
-    t = exp_entry(n % 32)
-    return finite(add(t, mul(t, p))) * power((n - n % 32) // 32)
+Parabola = tuple[int, int, int]
 
 
-def recip(x: Value) -> Value:
-    if x == "nan":
-        return x
-    minus = negative(x)
-    size = None if x in ("inf", "-inf") else abs(finite(x))
-    if size is None or size >= power(126):
-        return "-0" if minus else ZERO
-    if size < power(-126):
-        return "-inf" if minus else "inf"
-    k = floor_log2(size)
-    m = size / power(k)
-    i = int((m - 1) * 64)
-    y = significant(1 / (1 + (i + Fraction(1, 2)) / 64), 12)
-    e = add(Fraction(1), neg(mul(m, y)))
-    u = mul(add(e, Fraction(1)), e)
-    u = mul(add(u, Fraction(1)), e)
-    result = finite(add(y, mul(y, u))) * power(-k)
-    return -result if minus else result
+def parabola(low: Fraction, middle: Fraction, high: Fraction, r: int) -> Parabola:
+    """A, B, C from f-, f0, f+."""
+    scale = power(r)
+    b, c = scale * (high - low) * Fraction(4, 7), scale * (high + low - 2 * middle) * Fraction(16, 49)
+    return to_integer(scale * middle) + (1 << r - 1), to_integer(b), to_integer(c)
 
 
 @cache
-def root_entry(h: int, i: int) -> Fraction:
-    """1 / sqrt(2^h (1 + (i + 1/2) / 64)) to 12 bits."""
-    square = 1 / ((1 + (i + Fraction(1, 2)) / 64) * (1 << h))
-    scaled = square * (1 << 200)
-    return significant(Fraction(isqrt(int(scaled)), 1 << 100), 12)
+def exp_parabola(i: int) -> Parabola:
+    low, middle, high = (power(25) * power_of_two(16 * i + node) for node in (1, 8, 15))
+    return parabola(low, middle, high, 4)
 
 
-def rsqrt(x: Value) -> Value:
-    if x in ("nan", "-inf"):
-        return "nan"
-    if x == "inf":
-        return ZERO
-    v = finite(x)
-    if abs(v) < power(-126):
-        return "inf"
-    if v < 0:
-        return "nan"
-    exponent = floor_log2(v)
-    m, h = v / power(exponent), exponent % 2
-    z = root_entry(h, int((m - 1) * 64))
-    e = add(Fraction(1), neg(mul(m * (1 << h), mul(z, z))))
-    u = mul(e, Fraction(5, 16))
-    u = mul(add(u, Fraction(3, 8)), e)
-    u = mul(add(u, Fraction(1, 2)), e)
-    return finite(add(z, mul(z, u))) * power(-(exponent - h) // 2)
+@cache
+def recip_parabola(i: int) -> Parabola:
+    v = (1 << 18) * i + (1 << 17) + Fraction(1, 2)
+    low, middle, high = (power(29) / (1 + (v + side * 114_688) / power(26)) for side in (-1, 0, 1))
+    return parabola(low, middle, high, 3)
+
+
+def at_parabola(coefficients: Parabola, v: int, r: int) -> int:
+    a, b, c = coefficients
+    h = v % (1 << 18) - (1 << 17)
+    return (a + b * h // (1 << 17) + c * (h * h // (1 << 17)) // (1 << 16)) // (1 << r)
+
+
+def exponential(z: int) -> tuple[int, int]:
+    """M and N of z <= 0, in units of 2^-24."""
+    u = (max(z, -(1 << 29)) * 0x17154765 + (1 << 26)) // (1 << 27)
+    v = u % (1 << 25)
+    return at_parabola(exp_parabola(v >> 18), v, 4), -(u // (1 << 25))
+
+
+def reciprocal(total: int) -> tuple[int, int]:
+    """R and k of a sum, in units of 2^-36."""
+    k = total.bit_length() - 37
+    v = total // (1 << 10 + k) - (1 << 26)
+    return at_parabola(recip_parabola(v >> 18), v, 3), k
+
+
+@cache
+def rsqrt_parabola(i: int) -> Parabola:
+    """Of interval i % 256, in the lower or upper binade."""
+    upper, j = divmod(i, 256)
+    v = (1 << 18) * j + (1 << 17) + Fraction(1, 2)
+    squares = [power(58) / ((1 + (v + side * 114_688) / power(26)) * (1 << upper)) for side in (-1, 0, 1)]
+    low, middle, high = (Fraction(isqrt(int(s * power(200))), 1 << 100) for s in squares)
+    return parabola(low, middle, high, 3)
+
+
+def root(w: int) -> tuple[int, int]:
+    """R and k of 1 / sqrt(w)."""
+    k = (w.bit_length() - 1) // 2
+    upper = w >= 2 * 4**k
+    v = w * (1 << 26) // ((2 if upper else 1) * 4**k) - (1 << 26)
+    return at_parabola(rsqrt_parabola((256 if upper else 0) + (v >> 18)), v, 3), k
 
 
 # ---- instructions: FP16 bit patterns of one token's channels in, bit patterns out
 
 
-def norm(x: list[int], words: list[int], inv_word: int, eps: Value, *, layer: bool) -> list[int]:
-    values, inv = [half(b) for b in x], fp20(inv_word)
-    d = values
-    if layer:
-        mean = mul(total(values), inv)
-        d = [add(v, neg(mean)) for v in values]
-    s = mul(total([mul(v, v) for v in d]), inv)
-    r = rsqrt(add(s, eps))
-    return [encode16(add(mul(mul(v, r), half(w >> 16)), half(w & 0xFFFF))) for v, w in zip(d, words, strict=True)]
+def norm(x: list[int], words: list[int], eps: Value, *, layer: bool) -> list[int]:
+    values, count = [half(b) for b in x], len(x)
+    if any(v in ("nan", "inf", "-inf") for v in values) or eps in ("nan", "inf", "-inf") or not 0 <= finite(eps) < 1 << 16:
+        return [0x7E00] * count
+    units = [int(finite(v) * power(24)) for v in values]
+    total, squares = sum(units), sum(u * u for u in units)
+    w = (count * squares - (total * total if layer else 0)) * 2**12 + int(count**2 * finite(eps) * power(60))
+    if w == 0:
+        return [0x7E00] * count
+    r, k = root(w)
+    q = rne32(Fraction(r if layer else count * r) * power(1 - k))
+    d = [rne32(Fraction(count * u - total) / power(24)) for u in units] if layer else values
+    return [encode16(add(mul(mul(v, q), half(w >> 16)), half(w & 0xFFFF))) for v, w in zip(d, words, strict=True)]
 
 
 def pos_emb(x: list[int], table: list[int]) -> list[int]:
@@ -178,13 +147,13 @@ def pos_emb(x: list[int], table: list[int]) -> list[int]:
 
 def softmax(x: list[int], n: int, padded: int) -> list[int]:
     values = [half(b) for b in x[:n]]
-    m: Value = "nan"
-    for v in values:
-        if v != "nan" and (m == "nan" or less_equal(m, v)):
-            m = v
-    e = [exp32(add(v, neg(m))) for v in values]
-    r = recip(total(e))
-    return [encode16(mul(v, r)) for v in e] + [0] * (padded - n)
+    if "nan" in values or "inf" in values or all(v == "-inf" for v in values):
+        return [0x7E00] * n + [0] * (padded - n)
+    lowest = -(1 << 40)
+    units = [lowest - (1 << 29) if v == "-inf" else int(finite(v) * power(24)) for v in values]
+    e = [exponential(u - max(units)) for u in units]
+    r, k = reciprocal(sum(m * (1 << 11) // (1 << n) for m, n in e))
+    return [encode16(m * r * power(-54 - n - k)) for m, n in e] + [0] * (padded - n)
 
 
 def act(v_bits: int, x: list[int], k: list[int], b: list[int]) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import NamedTuple
 
 from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Call, Device
 from fleet.sets.hbm0923.mvm_operands import ceil_div
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.units.kv_cache import KvCache
 from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
@@ -89,7 +91,9 @@ def call(device: Device, s: Shape) -> Call:
     y = x if "place" in words else at.tensor(s.channels, s.lines, s.tokens, onchip=chip_out)
     on = {"in_onchip": chip_in, "out_onchip": chip_out}
     if s.instruction == "norm":
-        o = norm(s.channels, s.lines, s.tokens, side, *x, *y, recip=1 << 17, layer="layer" in words, **on)
+        o = norm(
+            s.channels, s.lines, s.tokens, side, *x, *y, recip=fp20_word(Fraction(1, s.channels)), layer="layer" in words, **on
+        )
     elif s.instruction == "softmax":
         o = softmax(s.lines, s.tokens, s.channels - s.tokens, "causal" in words, *x, *y, **on)
     elif s.instruction == "act":

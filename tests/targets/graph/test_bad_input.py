@@ -49,7 +49,6 @@ def test_a_graph_without_types() -> None:
         (lambda: hbm.rope_qwen(given(64, 2), hbm.const_ddr("t", None, (1, 20, 32))), "pairs channels half a head apart"),
         (lambda: hbm.trp_mvm(given(96, 2, name="q"), hbm.dat_hbm(given(96, 2), 1)),
          r"dat_hbm_0 .*expected a cache \(heads, positions, 64 or 128\)"),
-        (lambda: hbm.layer_norm(given(72), hbm.const_ddr("n", None, (144,))), "72 channels, a layer norm .* whole groups of 32"),
         (lambda: hbm.rms_norm(given(8192), hbm.const_ddr("n", None, (16384,))),
          "8192 channels, the device's row buffer holds 4096"),
         (lambda: hbm.mvm(given(64 * 257), weights(64 * 257)), "mvm_chin: 16448 channels take 257 words, expected at most 256"),

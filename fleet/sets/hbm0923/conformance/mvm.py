@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, NoRoomError, Place, Source, Write, data_kind, halves
+from fleet.sets.hbm0923.conformance.mvm_sums import SUMS, set_sum_weights, sum_features, sum_inputs
 from fleet.sets.hbm0923.conformance.tensors import choice, numbers, size_class, within_half
 from fleet.sets.hbm0923.mvm_operands import (
     BEAT_BYTES,
@@ -159,13 +160,14 @@ class MvmSource(Source):
             ]
         aliases = (("residual",) if self.residual else ()) + (("bn",) if self.bn else ()) + (("both",) if self.residual else ())
         shapes += [replace(base, chin=64, chout=64, tokens=4, alias=a, data=d) for a in aliases for d in ("plain", "special")]
-        return shapes
+        return shapes + [replace(base, chin=sum_inputs(k, t), chout=64, tblk=t, data=k) for k in SUMS for t in _TBLKS]
 
     def _build(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place, at: int | None = None) -> Draw:
         """Build a draw. at: on-chip offset of the output; None: the second half."""
         blocks: list[Write] = []
         before: list[Call] = []
         half = device.parameters["OnchipDepth"] * PIXEL_BYTES
+        other = "scale" if s.data in SUMS else s.data  # data of what is no factor of the sums
         in_surfaces, out_surfaces = ceil_div(s.chin, PIXEL_LANES), ceil_div(s.chout, PIXEL_LANES)
         rows = s.tokens + s.gap
         read: list[tuple[int, int]] = []
@@ -177,6 +179,15 @@ class MvmSource(Source):
             at, fresh = place.source("ddr", size)
             if fresh:
                 fill("ddr", at, halves(rng, size // 2, kind))
+            read.append((at, at + size))
+            return at
+
+        def features() -> int:
+            size = in_surfaces * rows * PIXEL_BYTES
+            if s.data not in SUMS:
+                return source(size, s.data)
+            at = place.take("ddr", size)
+            fill("ddr", at, sum_features(rng, s.data, in_surfaces, rows, s.tblk))
             read.append((at, at + size))
             return at
 
@@ -196,17 +207,17 @@ class MvmSource(Source):
         if known is not None:
             x = known
         else:
-            x = prepared(s.chin, 0) if chip_in else source(in_surfaces * rows * PIXEL_BYTES, s.data)
+            x = prepared(s.chin, 0) if chip_in else features()
         bn = residual = None
         if self.bn:
-            bn = x if s.alias in {"bn", "both"} else source(bn_bytes(s.chout), "plain" if s.data == "huge" else s.data)
+            bn = x if s.alias in {"bn", "both"} else source(bn_bytes(s.chout), "plain" if s.data == "huge" else other)
         if self.residual:
             if chip_second:
                 residual = within_half(place, out_surfaces * rows * PIXEL_BYTES, half)
                 if residual is None:
                     residual = prepared(s.chout, in_surfaces * rows * PIXEL_BYTES)
             else:
-                residual = x if s.alias in {"residual", "both"} else source(out_surfaces * rows * PIXEL_BYTES, s.data)
+                residual = x if s.alias in {"residual", "both"} else source(out_surfaces * rows * PIXEL_BYTES, other)
         size = out_surfaces * rows * PIXEL_BYTES
         if chip_out and at is None and known is not None and known >= half:
             at = 0  # the other half
@@ -247,7 +258,11 @@ class MvmSource(Source):
                 scales = ceil_div(ceil_div(n, s.tblk), 16) * BEAT_BYTES
                 kind = s.data if s.data in {"special", "tiny"} else "scale" if place.program else "plain"
                 bank[:, start : start + scales] = halves(rng, channels * scales // 2, kind).view(np.uint8).reshape(channels, scales)
-                start += scales + BEAT_BYTES * sum(code_beats(n, s.kept))
+                codes = BEAT_BYTES * sum(code_beats(n, s.kept))
+                if s.data in SUMS:
+                    of_groups = bank[:, start : start + scales].view(np.uint16)
+                    set_sum_weights(rng, s.data, bank[:, start + scales : start + scales + codes], of_groups, s.tblk)
+                start += scales + codes
             blocks.append(Write("hbm", at, bank.reshape(-1), port))
         return at
 

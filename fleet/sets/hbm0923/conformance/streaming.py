@@ -22,6 +22,12 @@ from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 _EPS = (0x3727C5AC, 0x358637BD, 0x00000000, 0x3F800000)
 """1e-5, 1e-6, 0 and 1 as binary32."""
+_ODD_EPS = (0x2B8CBCCC, 0x00000001, 0x80000000, 0x477FFFFF, 0x47800000, 0x80000001, 0xB727C5AC, 0x7F800000, 0x7FC00001)
+"""Very small ones, -0, the largest one, and those that leave no result: too large, negative, infinite, NaN."""
+_EPS_DATA = "eps "
+"""Begins the name of data that come with that eps."""
+TIES = ((0, 0xC56E, 0xBF53), (0, 0xC4B1, 0xC7BB), (0, 0xC94A, 0xC0D3))
+"""Rows (FP16) of which softmax's first result lies exactly between two numbers of FP16, the lower one even in the first two."""
 
 
 @dataclass(frozen=True)
@@ -134,23 +140,40 @@ class NormSource(StreamingSource):
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1024, device.parameters["MaxChannels"]]
 
     def fit(self, device: Device, s: StreamShape) -> StreamShape:
-        """Return the nearest legal shape: a layer norm has whole groups."""
+        """Return the nearest legal shape."""
         s = replace(s, channels=min(s.channels, device.parameters["MaxChannels"]), last=0)
-        s = replace(s, tokens=min(s.tokens, 3), lines=1) if s.channels > 400 else s
-        return replace(s, channels=ceil_div(s.channels, 32) * 32) if s.mode == "layer" else s
+        return replace(s, tokens=min(s.tokens, 3), lines=1) if s.channels > 400 else s
+
+    def _directed(self, device: Device) -> list[StreamShape]:
+        rows = [StreamShape(512, 1, 1, "layer", "ninth"), *(StreamShape(64, 1, 2, mode, "level") for mode in self.modes)]
+        rows += [StreamShape(c, 1, 1, "layer", data) for c in self.channels(device) for data in ("plain", "huge")]
+        rows += [StreamShape(50, 1, 2, mode, f"{_EPS_DATA}{eps:#x}") for mode in self.modes for eps in _ODD_EPS]
+        return [*super()._directed(device), *rows]
 
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """Build the call, with 1 / C as FP20 or sometimes another word."""
-        x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        """Build the call, with 1 / C as FP20 or sometimes a word beside it."""
         words = ceil_div(s.channels, PIXEL_LANES) * PIXEL_LANES
-        weights = t.data(4 * words, "plain" if s.data == "huge" else s.data)
+        eps = _EPS[int(rng.integers(len(_EPS)))]
+        data = s.data
+        if data.startswith(_EPS_DATA):
+            eps, data = int(data.removeprefix(_EPS_DATA), 16), "plain"
+        if data == "level":  # without eps a layer norm of equal numbers has no result
+            eps, data = 0, "plain"
+            x = DrawnTensor(t.words(np.full(words * s.tokens, 0x4248, np.uint16)), 2 * PIXEL_LANES * s.tokens, 2 * words * s.tokens)
+        else:
+            x = t.source(s.lines, s.channels, s.tokens, data, s.layout, onchip="in" in s.onchip)
+        if data == "ninth":  # no beta, which would hide the last digits
+            weights = t.words(halves(rng, words, "positive").astype(np.uint32) << np.uint32(16))
+        else:
+            weights = t.data(4 * words, "plain" if data == "huge" else data)
         y = self.output(s, t, x)
-        recip = int(rng.integers(1 << 20)) if s.data == "wild" else fp20_word(Fraction(1, s.channels))
+        recip = fp20_word(Fraction(1, s.channels))
+        if s.data == "wild" and s.channels & s.channels - 1 == 0:  # exact: both of its neighbours do
+            recip += int(rng.integers(-1, 2))
         o = NormTensors(
             **groups_of(s.channels), lines=s.lines, tokens=s.tokens, wt_addr=weights, recip=recip, layer=s.mode == "layer",
             **ends(x, y),
         )  # fmt: skip
-        eps = _EPS[int(rng.integers(len(_EPS)))]
         return Call("norm", o.encode()), {EPS_REGISTER: eps}
 
 
@@ -197,9 +220,17 @@ class SoftmaxSource(StreamingSource):
             channels = tokens = 96
         return replace(s, channels=channels, tokens=tokens, last=channels - tokens)
 
+    def _directed(self, device: Device) -> list[StreamShape]:
+        return [*super()._directed(device), StreamShape(len(TIES[0]), 1, len(TIES), self.modes[0], "ties")]
+
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """Build the call; lanes beyond the positions hold noise."""
-        x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
+        if s.data == "ties":
+            rows = np.zeros((s.tokens, PIXEL_LANES), np.uint16)
+            rows[:, : s.channels] = TIES
+            x = DrawnTensor(t.words(rows), rows.nbytes, rows.nbytes)
+        else:
+            x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         y = self.output(s, t, x)
         o = SoftmaxTensors(
             heads=s.lines, tokens=s.tokens, last=s.last, mask=s.mode == "causal mask", **ends(x, y),

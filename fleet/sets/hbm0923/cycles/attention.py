@@ -3,7 +3,8 @@
 A step takes a beat of every HBM port and, for each pair of query head and token of a group, half a pixel of its input, every
 `AttInterval` cycles. `AttQueries` pairs of one key/value head are a group, the last one of a head may have fewer: a group takes
 (lines per port) x (beats per line) steps. The first step is 5 cycles after the start, if its pixels are there. The sums of a
-line are rounded one pair a cycle, so they are complete at least `AttQueries` cycles after those of the line before.
+line are rounded one pair a cycle, so they are complete at least `AttQueries` cycles after those of the line before. The operators'
+latencies, parameters of the device, come once an instruction.
 
 Pixels of the input come as DDR or the on-chip memory delivers them (`fleet.sets.hbm0923.cycles.streams`), row by row, each row into
 the ring of its pair. With timed memory, the HBM ports' beats come as FIFO, latency and refreshes allow, burst by burst, for `SETS`
@@ -39,10 +40,12 @@ FOLLOWED_OF_A_PHASE = 1024
 what the ring can be filled at."""
 BURST = 16
 """Beats, of HBM and of DDR, that the attention unit and wt2hbm request at once, in aligned windows of this size."""
-STEP_TO_COMMIT = 29
-"""Cycles besides the steps: before the units begin, six of the array, collecting, writing, answer, commit."""
-STEP_TO_WRITE = 7
-"""Cycles from a step to the writer: six of the array, and collecting."""
+LATENCIES = ("DotLatency", "RoundLatency", "ScaleLatency", "NarrowLatency")
+"""Parameters: cycles that the array's operators take one after the other."""
+STEP_TO_COMMIT = 26
+"""Cycles besides the steps and the latencies: before the units begin, three of the array, collecting, writing, answer, commit."""
+STEP_TO_WRITE = 4
+"""Cycles from a step to the writer besides the latencies: unpacking, the row's sum, handing over, collecting."""
 _Times = np.ndarray  # binary64, one time per set of phases
 
 
@@ -91,6 +94,7 @@ class _Array(NamedTuple):
     ring: int
     ports: int
     inner: int
+    latency: int
 
     @property
     def groups(self) -> int:
@@ -137,10 +141,12 @@ def attention_cycles(
     """
     p = device.parameters
     ring = 2 * (1 << (p["MaxToken"] // PIXEL_LANES - 1).bit_length())
+    latency = sum(p[name] for name in LATENCIES)
     array = _Array(
-        cache.heads, cache.pairs, cache.lines, cache.beats, p["AttQueries"], p["AttInterval"], ring, p["HbmPorts"], source.surfaces
-    )
-    around = STEP_TO_COMMIT + array.tail - 1
+        cache.heads, cache.pairs, cache.lines, cache.beats, p["AttQueries"], p["AttInterval"], ring, p["HbmPorts"], source.surfaces,
+        latency,
+    )  # fmt: skip
+    around = STEP_TO_COMMIT + latency + array.tail - 1
     followed = FOLLOWED_STEPS if memory == "ideal" else FOLLOWED_OF_A_PHASE
     pixels = _pixels(source, destination, array, port_of(device, memory), followed)
     if memory == "ideal":
@@ -234,7 +240,7 @@ def _follow(
                 step = ended = max(step, ended + array.queries)
             if array.completes(k):
                 for q, place in enumerate(places):
-                    channel.write(step + STEP_TO_WRITE + q, place + surface)
+                    channel.write(step + STEP_TO_WRITE + array.latency + q, place + surface)
                 surface += out.surface
             steps.append(step)
             needed.append(need)

@@ -62,8 +62,10 @@ MIN_GROUP = 32
 """Minimum number of inputs that share a scale."""
 PLACE_SHARE = 4
 """The ring of places has a share of the beats of that of codes."""
-SCALES_FREED = 6
-"""Cycles from a block's end to the first beat of the next block out of the ports, if its scales could not be read earlier."""
+SCALES_FREE = 4
+"""Cycles without ArrayLatency from a block's end until its scales have freed their places; the first beat of the next block leaves
+the ports a cycle later.
+"""
 LOAD_AHEAD, BN_RING, RESIDUAL_RING, RESIDUAL_LAG = 256, 32, 64, 24
 """DDR beats of activations requested ahead, after which the rings of the other streams fill too; sizes of these rings. The
 residual's ring frees its places late, because outputs are still in the pipeline and it requests whole bursts.
@@ -74,13 +76,14 @@ class MvmConstants(NamedTuple):
     """Cycles that do not depend on sizes, as in the RTL with ideal memory.
 
     start: from the start write to the first read request (latch, check).
-    array: from the last word's issue to its FP16 result, including the first read latency.
+    array: from the last word's issue to its FP16 result, including the first read latency; without what operators take beyond a
+        cycle each (`operator_cycles`).
     write: the last write's response, and the commit.
     weights: additional cycles through port FIFO and weight buffer, compared with activations; HBM is asked a cycle before DDR.
     """
 
     start: int = 13
-    array: int = 15
+    array: int = 8
     write: int = 3
     weights: int = 1
 
@@ -160,9 +163,33 @@ def weight_ring(device: Device, o: MvmFields) -> int:
     return ring + p["PortFifoDepth"]
 
 
-def way(o: MvmFields, constants: MvmConstants) -> int:
+def operands_leave(device: Device) -> int:
+    """Return the cycles from an output's issue until its operands leave the rings of batch norm and residual."""
+    return 4 + device.parameters["ArrayLatency"] + device.parameters["ProductLatency"]
+
+
+def operator_cycles(device: Device, o: MvmFields) -> int:
+    """Return the cycles of the operators on an output's way; batch norm and residual have theirs only where they are asked for."""
+    p = device.parameters
+    cycles = p["ArrayLatency"] + p["ProductLatency"] + p["RoundLatency"] + p["NarrowLatency"]
+    if o.bn is not None:
+        cycles += p["ScaleLatency"] + p["AddLatency"] - 1
+    if o.residual is not None:
+        cycles += max(p["ScaleLatency"], p["AddLatency"] - 1)
+    return cycles
+
+
+def argmax_cycles(device: Device, o: MvmFields) -> int:
+    """Return the cycles after the last output: two levels of the tree over a block's columns per cycle, then the indices."""
+    if o.argmax is None:
+        return 0
+    levels = device.parameters["Tout"].bit_length() - 1
+    return ceil_div(levels, 2) + o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 1
+
+
+def way(device: Device, o: MvmFields, constants: MvmConstants) -> int:
     """Return the cycles around the streams: from start to the first request, and from the last step to the commit."""
-    return constants.start + constants.array + bool(o.kept) + constants.write
+    return constants.start + constants.array + operator_cycles(device, o) + bool(o.kept) + constants.write
 
 
 def _block_behind_weights(device: Device, o: MvmFields, token: int) -> int:
@@ -195,7 +222,8 @@ def _block(device: Device, o: MvmFields, token: int) -> int:
     """
     scales = _scales(device, o)
     late = sum(scales) + scales[0] > _scale_ring(device)
-    return SCALES_FREED + _block_behind_weights(device, o, token) if late else o.tokens * token
+    freed = SCALES_FREE + device.parameters["ArrayLatency"] + 1
+    return freed + _block_behind_weights(device, o, token) if late else o.tokens * token
 
 
 def _plan(device: Device, o: MvmFields) -> FollowedPlan:
@@ -216,6 +244,8 @@ def _plan(device: Device, o: MvmFields) -> FollowedPlan:
         input=Stream(o.input % PAGE, o.in_surface, source == "onchip"),
         bn=(0, 0) if o.bn is None else (o.bn % PAGE, bn_bytes(o.chout) // PIXEL_BYTES),
         residual=Stream(o.residual % PAGE, o.out_surface, second == "onchip"),
+        operands_leave=operands_leave(device),
+        scales_free=SCALES_FREE + p["ArrayLatency"],
     )
 
 
@@ -226,8 +256,8 @@ def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS
     beats = o.channel_bytes(device) // BEAT_BYTES
     token = array_steps(o)
     pixels = o.tokens * o.in_surfaces
-    around = way(o, constants)
-    tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
+    around = way(device, o, constants)
+    tail = argmax_cycles(device, o)
     if o.residual is not None and not o.kept and pixels + blocks * o.tokens * token <= FOLLOWED:
         return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail
     first = max(first_block(o, pixels + operands_before(o, blocks), token), single_output(o, pixels))

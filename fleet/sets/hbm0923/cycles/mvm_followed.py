@@ -19,10 +19,6 @@ DAT_RING, BN_RING, RES_RING = 256, 32, 64
 DAT_BURST, OPERAND_BURST = 64, 16
 FIRST_WEIGHT = 4
 """Cycle in which the first beat leaves the ports; it can be used two cycles later."""
-RES_POP, BN_POP = 8, 6
-"""Cycles from an output's issue until its residual and its batch norm leave the rings."""
-SCALES_FREE = 5
-"""Cycles from a block's end until its scales have freed their places."""
 GROUP_BEATS = 32
 """Beats of codes that follow one set of scales."""
 
@@ -40,7 +36,8 @@ class FollowedPlan(NamedTuple):
 
     surfaces: of activations. chunks: tokens that are loaded together. sharing: blocks of outputs per surface. beats: of the array
     per token, and of codes. scales: their beats before each `GROUP_BEATS`. ring, scale_ring: beats that the
-    buffers hold. bn: address and beats, 0 without.
+    buffers hold. bn: address and beats, 0 without. operands_leave: cycles from an output's issue until its operands leave their
+    rings. scales_free: from a block's end until its scales have freed their places.
     """
 
     tokens: int
@@ -55,6 +52,8 @@ class FollowedPlan(NamedTuple):
     input: Stream
     bn: tuple[int, int]
     residual: Stream
+    operands_leave: int
+    scales_free: int
 
 
 class _Reads(Channel):
@@ -136,7 +135,7 @@ class _Weights:
         p = self._plan
         for _ in range(count):
             if self._scales >= p.scale_ring:
-                self._next = max(self._next, self.ends[(self._scales - p.scale_ring) // sum(p.scales)] + SCALES_FREE)
+                self._next = max(self._next, self.ends[(self._scales - p.scale_ring) // sum(p.scales)] + p.scales_free)
             self._scales += 1
             self._next += 1
 
@@ -161,10 +160,10 @@ def last_issue(p: FollowedPlan) -> int:
                 weights.freed.append(now)
         if last_token:
             weights.ends.append(now)
-        reads.res.pop(now + RES_POP)
+        reads.res.pop(now + p.operands_leave)
         if p.bn[1] and last_token and (block % p.sharing == p.sharing - 1 or block == p.blocks - 1):
-            reads.bn.pop(now + BN_POP)
-            reads.bn.pop(now + BN_POP)
+            reads.bn.pop(now + p.operands_leave)
+            reads.bn.pop(now + p.operands_leave)
     return now
 
 

@@ -33,6 +33,7 @@ from fleet.sdk.dram_port import clocks_a_batch, clocks_a_beat
 from fleet.sets.hbm0923.cycles.mvm import (
     CONSTANTS,
     LOAD_AHEAD,
+    argmax_cycles,
     array_steps,
     block_weights,
     chunks,
@@ -196,8 +197,9 @@ def _batch(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int, tok
     return clocks * 1000 * core_mhz / d.clock_khz
 
 
-def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets: int) -> _Times:
+def _loads(device: Device, o: MvmFields, token: int, blocks: int, sets: int) -> _Times:
     """Return when the array can end the first block, for every set of phases."""
+    d, core_mhz = dram(device, "ddr"), device.clock_mhz
     # With one port, the phases are spread evenly.
     ddr = port_rates(d, core_mhz)
     refreshes = Refreshes((np.arange(sets) + 0.5) / sets * ddr.every, ddr)
@@ -248,7 +250,7 @@ def timed_cycles(device: Device, o: MvmFields) -> int:
     needs = (beats, *block_weights(device, o))
     token = array_steps(o)
     sets = SETS if blocks * beats <= FOLLOWED_BURSTS * BURST else SETS_OF_LONG
-    first = _loads(o, dram(device, "ddr"), device.clock_mhz, token, blocks, sets)
+    first = _loads(device, o, token, blocks, sets)
     ring = weight_ring(device, o)
     array = np.array(
         _streams(hbm, p["HbmPorts"], p["PortFifoDepth"], ring, blocks, needs, o.tokens, token, tuple(float(x) for x in first))
@@ -260,8 +262,8 @@ def timed_cycles(device: Device, o: MvmFields) -> int:
     writes = max(0, o.tokens * blocks - ddr.writes) if destination == "ddr" else 0
     turns = writes / ddr.batch * ddr.turn if residual else 0  # else few reads are left besides the writes
     bus = ddr.first + ((reads + writes) * ddr.beat + turns) / (1 - ddr.refresh / ddr.every) if reads + writes else 0
-    tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
-    around = way(o, CONSTANTS)
+    tail = argmax_cycles(device, o)
+    around = way(device, o, CONSTANTS)
     ideal = mvm_cycles(device, o) - around - tail  # the limit with ideal memory applies here too
     streams = float(np.maximum(array, max(bus, ideal)).mean())
     # Indices are in DDR. CONSTANTS.write contains one cycle of an ideal memory's answer.

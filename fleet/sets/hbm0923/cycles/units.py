@@ -4,12 +4,14 @@ A unit takes a beat of 32 lanes every `SfuInterval` cycles (a step). Beats arriv
 `fleet.sets.hbm0923.cycles.streams.Channel`: the first one 5 cycles after the start, then one per cycle; two streams alternate burst
 by burst. With k the step in which a beat is taken,
 
-    pass A    layer norm: mean; softmax: maximum. If the row's last beat is at k, the next pass begins at k + 10, or k + 5
-    pass B    norm: sum of squares and root, last pass at k + 22; softmax: exponentials, sum and reciprocal, last pass at k + 34
-    last pass its result is written 6 steps later (3 for elementwise, which has only this pass)
+    pass A    softmax: maximum. If the row's last beat is at k, the next pass begins at k + 6
+    pass B    norm: sums and root, last pass at k + 21, of a layer norm at k + 24; softmax: exponentials, sum and reciprocal, last
+              pass at k + 17
+    last pass softmax: its result is written 6 steps later; the others: as many as their operators have stages, and 2; that of
+              elementwise, which has only this pass, 1 + AddLatency + NarrowLatency cycles later
 
-A pass takes its rows in order. It waits for beats, for the pass before, for the last pass 32 rows back, for room among the stored
-exponentials (a row of MaxToken, and 32 beats), and for the writer (32 beats). So for every beat
+A pass takes its rows in order. It waits for beats, for the pass before, for the last pass 64 rows back, for room among the stored
+exponentials (a row of MaxToken, and 64 beats), and for the writer (64 beats; elementwise: 32). So for every beat
 
     take = the next step that is not before: the take before + a step; the beat's arrival; what the row waits for
 
@@ -21,7 +23,7 @@ compares the model with the RTL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -52,12 +54,14 @@ START = 3
 """Cycles before the check: start, latch, and the one in which the unit is told."""
 COMMIT = 2
 """Cycles from the last answer to the commit."""
-ROWS, WRITES = 32, 32
+ROWS, WRITES, WRITES_OF = 64, 64, {"elementwise": 32}
 """Rows in progress; beats on their way to memory."""
-AFTER_MEAN = {"layer norm": 10, "softmax": 5}
-AFTER_SUM = {"norm": 22, "layer norm": 22, "softmax": 34}
-RESULT = {"elementwise": 3}
-"""Steps from a beat's take to its result; 6 for other units."""
+AFTER_MAXIMUM = 6
+AFTER_SUM = {"norm": 21, "layer norm": 24, "softmax": 17}
+SCALED = 6
+"""Steps from a beat's take to its result, of softmax."""
+PIECE, DEVIATION = 3, 8
+"""Steps of the last pass that only act, and only a layer norm has."""
 
 
 class UnitPort(NamedTuple):
@@ -115,12 +119,13 @@ class UnitPlan(NamedTuple):
 
 class _Sizes(NamedTuple):
     interval: int
+    latency: int  # cycles from a beat's take to its result
     ring: int
     coefficients: int
     exponentials: int
 
 
-def _sizes(device: Device) -> _Sizes:
+def _sizes(device: Device, kind: Kind) -> _Sizes:
     p = device.parameters
     row = max(p["MaxChannels"], p["MaxToken"]) // 32
 
@@ -129,15 +134,28 @@ def _sizes(device: Device) -> _Sizes:
 
     return _Sizes(
         p["SfuInterval"],
+        _latency(kind, p),
         power(max(2 * row, 4 * MAX_BURST)),
         power(max(p["MaxChannels"] // 16, 4 * MAX_BURST)),
         power(ceil_div(p["MaxToken"], 32) + ROWS),
     )
 
 
+def _latency(kind: Kind, p: Mapping[str, int]) -> int:
+    """Return the cycles from a beat's take to its result: a product by a binary32 takes a step more than one by an FP16."""
+    scale, end = p["ScaleLatency"], 1 + p["AddLatency"] + p["NarrowLatency"]
+    if kind == "elementwise":
+        return end
+    norm = 2 * scale + 1 + end
+    steps = {
+        "softmax": SCALED, "norm": norm, "layer norm": DEVIATION + norm, "pos_emb": scale + 1 + end, "act": PIECE + scale + end,
+    }  # fmt: skip
+    return p["SfuInterval"] * steps[kind]
+
+
 def coefficient_beats(device: Device) -> int:
     """Return the beats of the SFU's coefficient buffer."""
-    return _sizes(device).coefficients
+    return _sizes(device, "pos_emb").coefficients
 
 
 def plan_cycles(device: Device, plan: UnitPlan, memory: Memory = "ideal") -> int:
@@ -148,7 +166,7 @@ def plan_cycles(device: Device, plan: UnitPlan, memory: Memory = "ideal") -> int
     if memory == "ideal":  # of a tensor's address only the offset in a window of bursts matters
         side = None if plan.side is None else _in_window(plan.side)
         plan = plan._replace(source=_in_window(plan.source), destination=_in_window(plan.destination), side=side)
-    return _cycles(plan, _sizes(device), port_of(device, memory))
+    return _cycles(plan, _sizes(device, plan.kind), port_of(device, memory))
 
 
 def _in_window(f: FeatureTensor) -> FeatureTensor:
@@ -222,11 +240,11 @@ class _Unit:
     def _result(self, take: int) -> None:
         """Record that the last pass takes a beat."""
         self._results.append(take)
-        self._channel.write(take + RESULT.get(self._plan.kind, 6) * self._sizes.interval, next(self._addresses))
+        self._channel.write(take + self._sizes.latency, next(self._addresses))
 
     def _room(self) -> int:
         """Return the cycle from which the writer has room for the next result."""
-        i = len(self._results) - WRITES
+        i = len(self._results) - WRITES_OF.get(self._plan.kind, WRITES)
         return self._channel.data_taken(i) + 1 if i >= 0 else 0
 
     def _by_beat(self) -> None:
@@ -248,7 +266,6 @@ class _Unit:
     def _by_row(self) -> None:
         plan, src, n = self._plan, self._plan.source, self._sizes.interval
         channel, ring = self._channel, self._readers[0]
-        first = plan.kind in AFTER_MEAN
         softmax = plan.kind == "softmax"
         a = b = c = -n
         read = kept = 0  # beats read, exponentials
@@ -259,10 +276,10 @@ class _Unit:
                 return
             beats = self._counts[row % src.tokens]
             begin = popped[row - ROWS] + 1 if row >= ROWS else 0
-            if first:
+            if softmax:
                 for i in range(beats):
                     a = self._step(max(a + n, channel.beat(0, read + i), begin))
-                begin = a + AFTER_MEAN[plan.kind] * n
+                begin = a + AFTER_MAXIMUM * n
             for i in range(beats):
                 room = stored[kept - self._sizes.exponentials] + 1 if softmax and kept >= self._sizes.exponentials else 0
                 b = self._step(max(b + n, begin, channel.beat(0, read + i), room))

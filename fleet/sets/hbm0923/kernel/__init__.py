@@ -23,11 +23,12 @@ from fleet.sets.hbm0923.ranges import feature_hull
 from fleet.sets.hbm0923.weights import dense_ports
 
 _HERE = Path(__file__).resolve().parent
-_SOURCES = tuple(_HERE / f"{name}.py" for name in ("_sizes", "_lanes", "_split", "_product", "_dots"))
+_NAMES = ("_sizes", "_lanes", "_extremes", "_rounding", "_split", "_product", "_dots", "../numerics/sum_bounds")
+_SOURCES = tuple(_HERE / f"{name}.py" for name in _NAMES)
 _P, _N = ctypes.c_void_p, ctypes.c_int64
-_SPLIT = (_N, [_P, _N, _N, _N, _N, _P, _P, _P, _P, _P])
-_PRODUCT = (None, [_P, _N, _N, _N, _N, _N, _P, _P, _N, _P, _P, _P, _P, _P, _P, _N])
-_DOTS = (_N, [_P, _N, _P, _N, _N, _N, _N, _P, _P, _P, _P, _P, _P, _N])
+_SPLIT = (_N, [_P, _N, _N, _N, _N, _P, _P, _P, _P, _P, _P, _P])
+_PRODUCT = (_N, [_P, _N, _N, _N, _N, _N, _P, _P, _N, _P, _P, _P, _P, _P, _P, _P, _P, _P, _N])
+_DOTS = (_N, [_P, _N, _P, _N, _N, _N, _P, _P, _P, _P, _P, _N])
 
 
 def _build(for_target: Target) -> object:
@@ -72,12 +73,13 @@ def address(array: npt.NDArray[np.generic]) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
 
 
-def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArray[np.float32] | None:
-    """Return acc over all groups, of every token and channel.
+def compiled_product(device: Device, o: MvmFields, memory: Memory) -> tuple[npt.NDArray[np.float32], bool] | None:
+    """Return the sum over all groups, of every token and channel.
 
     Returns:
-        float32 [channels, tokens] (a view with tokens outermost in memory). None if the NumPy path must be taken: no code can be
-        compiled on this machine or for the device's sizes, or a feature below CHin is infinite or NaN.
+        float32 [channels, tokens] (a view with tokens outermost in memory), and whether any of them is `UNDECIDED`. None if the
+        NumPy path must be taken: no code can be compiled on this machine or for the device's sizes, or a feature below CHin is
+        infinite or NaN.
 
     Raises:
         DeviceError: an operand leaves the memory.
@@ -96,15 +98,22 @@ def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArra
     # Allocate for the worst case; untouched pages take no memory.
     digits = np.empty(DIGITS * o.tokens * all_units * UNIT, np.int8)
     meta = np.empty((4, o.groups, o.tokens), np.int64)
-    first = address(meta)
-    arguments = address(digits), *range(first, first + meta.nbytes, meta.strides[0])
+    of_tokens = np.empty((2, o.tokens), np.float64)
+    arguments = (address(digits), *rows_of(meta), *rows_of(of_tokens))
     if functions["split"](address(x), o.in_surface, o.tokens, o.chin, units, *arguments) < 0:
         return None
-    acc = np.zeros((o.tokens, ceil_div(o.chout, CHANNELS) * CHANNELS), np.float32)
+    sums = np.empty((o.tokens + 1, CHANNELS), np.float64)  # from a multiple of 64 bytes on
+    out = np.empty((o.tokens, ceil_div(o.chout, CHANNELS) * CHANNELS), np.float32)
     codes_at, scales_at = _offsets(device.parameters["TgroupCh"], o.chin, o.tblk)
     addresses = np.array([address(p) for p in ports], np.int64)
-    functions["product"](
+    undecided = functions["product"](
         address(addresses), device.parameters["Tout"], size, o.chout, units, all_units, address(codes_at), address(scales_at),
-        o.tokens, *arguments, address(acc), acc.strides[0],
+        o.tokens, *arguments, ceil_div(address(sums), 64) * 64, address(out), out.strides[0],
     )  # fmt: skip
-    return acc[:, : o.chout].T
+    return out[:, : o.chout].T, bool(undecided)
+
+
+def rows_of(array: npt.NDArray[np.generic]) -> range:
+    """Return the addresses of the rows of a contiguous array."""
+    first = address(array)
+    return range(first, first + array.nbytes, array.strides[0])

@@ -92,7 +92,7 @@ class VectorLanes:
         return self.multiply_add(e, high, splat(high.type, factor), low)
 
     def multiply_add(self, e: NativeEmitter, x: Value, y: Value, z: Value) -> Value:
-        """Return x * y + z of vectors of binary64, fused where the processor can: for products that are exact anyway."""
+        """Return x * y + z of vectors of binary64, fused where the processor can: callers allow one rounding more."""
         if self.variant == "portable":
             return e.builder.fadd(e.builder.fmul(x, y), z)
         return e.call(f"llvm.fma.v{self.width}f64", x.type, x, y, z)

@@ -7,6 +7,8 @@ digits depends only on the data.
 
 from __future__ import annotations
 
+import math
+
 from llvmlite import ir
 
 from fleet.sdk.native_ir import F64, I8, I16, I32, I64, POINTER, NativeEmitter, Value, splat, vector
@@ -17,6 +19,7 @@ _BIASES = 0x8080808080808080
 ARGUMENTS = (
     ("x", POINTER), ("surface", I64), ("tokens", I64), ("chin", I64), ("units", I64),
     ("digits", POINTER), ("starts", POINTER), ("counts", POINTER), ("scales", POINTER), ("corrections", POINTER),
+    ("amounts", POINTER), ("steps", POINTER),
 )  # fmt: skip
 
 
@@ -27,18 +30,22 @@ def emit_split(module: Value) -> None:
     columns of 32 bytes per unit, `counts[g, t]` of them from `starts[g, t]` on, the lowest digit first. In each eight inputs the
     even ones come first, so that the low nibbles of four bytes of codes match one dword, the high ones the next. scales[g, t]:
     binary64 value of the lowest digit's unit. corrections[g, t]: -8 times the group's sum in that unit, because codes are
-    multiplied as code + 8.
+    multiplied as code + 8. amounts[t]: binary64, sum of the token's magnitudes. steps[t]: binary64, a power of two that they all
+    are multiples of.
     """
     e = NativeEmitter(module, "split", I64, ARGUMENTS)
     b = e.builder
     v8, h8 = vector(I64, _EIGHT), vector(I16, _EIGHT)
     values = e.room(v8, 4 * 4)
     position, odd = e.room(I64), e.room(h8)
-    sums = {name: e.room(v8) for name in ("any", "largest", "sum")}
+    sums = {name: e.room(v8) for name in ("any", "largest", "sum", "amount")}
     all_units = b.sdiv(b.add(e["chin"], e.number(UNIT - 1)), e.number(UNIT))
     groups = b.sdiv(b.add(all_units, b.sub(e["units"], e.number(1))), e["units"])
     e.store(e.number(0), position)
     e.store(splat(h8, 0), odd)
+    with e.loop(0, e["tokens"]) as t:
+        e.store(ir.Constant(F64, 0.0), e["amounts"], e.scaled(t, 8))
+        e.store(ir.Constant(F64, math.inf), e["steps"], e.scaled(t, 8))
     with e.loop(0, groups) as g:
         first = b.mul(g, e["units"])
         left = b.sub(all_units, first)
@@ -67,7 +74,9 @@ def emit_split(module: Value) -> None:
             e.store(start, e["starts"], e.scaled(index, 8))
             e.store(b.trunc(count, I32), e["counts"], e.scaled(index, 4))
             exponent = b.shl(b.add(shift, e.number(1023 - 24)), e.number(52))
-            e.store(b.bitcast(exponent, F64), e["scales"], e.scaled(index, 8))
+            step = b.bitcast(exponent, F64)
+            e.store(step, e["scales"], e.scaled(index, 8))
+            _note_token(e, e.scaled(t, 8), step, e.load(v8, sums["amount"], align=64))
             correction = b.sitofp(e.scaled(b.ashr(total, shift), -8), F64)
             e.store(correction, e["corrections"], e.scaled(index, 8))
             into = e.at(e["digits"], start)
@@ -84,6 +93,16 @@ def emit_split(module: Value) -> None:
     worst = e.call("llvm.vector.reduce.umax.v8i16", I16, e.load(h8, odd, align=16))
     finite = b.icmp_unsigned("<", worst, ir.Constant(I16, 0x7C00))
     b.ret(b.select(finite, e.load(I64, position, align=8), e.number(-1)))
+
+
+def _note_token(e: NativeEmitter, at: Value, step: Value, magnitudes: Value) -> None:
+    """Count a group's magnitudes, eight sums in units of 2^-24, and its step to its token."""
+    b = e.builder
+    amount = b.sitofp(e.call("llvm.vector.reduce.add.v8i64", I64, magnitudes), F64)
+    amount = b.fadd(e.load(F64, e["amounts"], at, align=8), b.fmul(amount, ir.Constant(F64, 2.0**-24)))
+    e.store(amount, e["amounts"], at, align=8)
+    known = e.load(F64, e["steps"], at, align=8)
+    e.store(b.select(b.fcmp_ordered("<", step, known), step, known), e["steps"], at, align=8)
 
 
 def _largest(digits: int) -> int:
@@ -112,4 +131,5 @@ def _load_eight(e: NativeEmitter, source: Value, valid: Value, k: int, into: Val
     largest = e.load(v8, sums["largest"], align=64)
     e.store(b.or_(e.load(v8, sums["any"], align=64), v), sums["any"], align=64)
     e.store(b.select(b.icmp_unsigned(">", v, largest), v, largest), sums["largest"], align=64)
-    e.store(b.add(e.load(v8, sums["sum"], align=64), value), sums["sum"], align=64)
+    for name, term in (("sum", value), ("amount", v)):
+        e.store(b.add(e.load(v8, sums[name], align=64), term), sums[name], align=64)

@@ -12,7 +12,7 @@ from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, weights
 from fleet.sets.hbm0923.lower.unrolled import Unrolled, feature_at
 from fleet.sets.hbm0923.matching import unstorable
-from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
+from fleet.sets.hbm0923.numerics.norm import EPS_LIMIT
 from fleet.sets.hbm0923.operators.vectors import emit_norm
 from fleet.sets.hbm0923.tables import pack_norm
 
@@ -49,8 +49,6 @@ class NormPattern:
             return "its operand is a weight"
         if isinstance(op, c.LayerNormOp) and int(op.axis.value.data) not in {-1, rank - 1}:
             return "it is not over the last axis, the device norms the channels of a token"
-        if isinstance(op, c.LayerNormOp) and channels % PIXEL_LANES:
-            return f"{channels} channels, a layer norm of the device takes whole groups of {PIXEL_LANES}"
         if channels > device.parameters["MaxChannels"]:
             return f"{channels} channels, the device's row buffer holds {device.parameters['MaxChannels']}"
         for value in op.operands[1:]:
@@ -58,6 +56,8 @@ class NormPattern:
                 return "gamma or beta is no weight with one number a channel, and no number that FP16 has"
         if reason := unstorable(program, *op.operands[1:]):
             return reason
+        if not 0 <= _eps(op) < EPS_LIMIT:
+            return f"eps {_eps(op):g}, the device takes 0 up to {EPS_LIMIT}"
         if _eps(op) != _run_eps(program):
             return f"eps {_eps(op):g}: the device has one register for the whole run, {_run_eps(program):g} for the first norm"
         return None

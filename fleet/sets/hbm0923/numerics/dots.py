@@ -1,19 +1,22 @@
 """Exact dot products of FP16 rows, rounded once to binary32 (docs/arithmetic.md, "Attention").
 
-Compiled code sums in binary64 wherever that is exact for the rows at hand, which it measures: nearly always. What is left, and all
-where no code can be compiled, is summed in NumPy: every value is split into two integers of 20 bits, so that each of the four
-products of matrices is exact in binary64 in any order.
+Compiled code sums in binary64, and says where this may have lost a bit that the rounding to binary32 depends on: hardly ever. What
+is left, and all where no code can be compiled, is summed in NumPy: every value is split into two integers of 20 bits, so that
+each of the four sums of products is exact in any order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
-from fleet.sdk.native import Target, target
-from fleet.sets.hbm0923.kernel import address, library
-from fleet.sets.hbm0923.kernel._sizes import CHANNELS, EXACT_BITS, MOST_NEED, MOST_WIDTH, NOT_FINITE, UNIT
+from fleet.sdk.native import target
+from fleet.sets.hbm0923.kernel import address, library, rows_of
+from fleet.sets.hbm0923.kernel._sizes import CHANNELS, MOST_WIDTH, UNDECIDED, UNIT
 from fleet.sets.hbm0923.mvm_operands import ceil_div
+from fleet.sets.hbm0923.numerics.mvm import in_blocks, odd_sum
 
 F16, F32, F64 = npt.NDArray[np.float16], npt.NDArray[np.float32], npt.NDArray[np.float64]
 
@@ -21,6 +24,8 @@ MAX_LENGTH = 1 << 13
 """Longest rows: every sum of products of two 20-bit halves stays below 2^53."""
 _HALF = 20
 """Bits of the lower half of an FP16 as an integer in units of 2^-24."""
+_MANY = 16
+"""A pair that is computed alone costs at least as much as so many in a product of matrices (`benchmarks/dots.py`)."""
 
 
 def exact_dots(a: F16, b: F16) -> F32:
@@ -48,50 +53,58 @@ def exact_dots(a: F16, b: F16) -> F32:
         b = np.ascontiguousarray(b)
     if not (a.flags.c_contiguous and a.flags.writeable):
         a = a.copy()
-    out, needs, spans = _summed(for_target, a, b, MOST_NEED)
-    if needs.max() + spans.max() > EXACT_BITS:
-        columns = np.flatnonzero(spans + needs.max() > EXACT_BITS)
-        out[:, columns] = _summed_again(for_target, a, b[columns], spans[columns])
-    return out
-
-
-def _summed_again(for_target: Target, a: F16, b: F16, spans: npt.NDArray[np.int32]) -> F32:
-    """Return the dot products with rows of a split as far down as the widest finite row of b asks for."""
-    widest = spans.max(where=spans < NOT_FINITE, initial=EXACT_BITS - MOST_NEED)
-    out, needs, spans = _summed(for_target, a, b, EXACT_BITS - 1 - int(widest))
-    inexact = needs[:, None] + spans > EXACT_BITS
-    if inexact.any():
-        again = np.flatnonzero(inexact.any(axis=1)), np.flatnonzero(inexact.any(axis=0))
-        out[np.ix_(*again)] = split_dots(a[again[0]], b[again[1]])
-    return out
-
-
-def _summed(for_target: Target, a: F16, b: F16, most: int) -> tuple[F32, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the dot products, and the bits that rows of a and rows of b need."""
     n, m = a.shape[0], b.shape[0]
-    rows = ceil_div(m, CHANNELS) * CHANNELS
-    # Allocate for the worst case; untouched pages take no memory.
-    wide, sums = np.empty((2, *a.shape), np.float64), np.empty((2 * n, MOST_WIDTH), np.float64)
-    owners, needs, spans = np.empty(n, np.int64), np.empty(n, np.int32), np.empty(rows, np.int32)
-    out = np.empty((n, rows), np.float32)
-    library(for_target)["dots"](
-        address(a), n, b.__array_interface__["data"][0], b.strides[0], m, a.shape[1] // UNIT, most, address(wide), address(sums),
-        address(owners), address(needs), address(spans), address(out), out.strides[0],
+    out = np.empty((n, ceil_div(m, CHANNELS) * CHANNELS), np.float32)
+    wide, sums, of_rows = np.empty(a.shape, np.float64), np.empty((n, MOST_WIDTH), np.float64), np.empty((2, n), np.float64)
+    undecided = library(for_target)["dots"](
+        address(a), n, b.__array_interface__["data"][0], b.strides[0], m, a.shape[1] // UNIT, address(wide), address(sums),
+        *rows_of(of_rows), address(out), out.strides[0],
     )  # fmt: skip
-    return out[:, :m], needs, spans[:m]
+    out = out[:, :m]
+    if undecided:
+        _decide(a, b, out)
+    return out
+
+
+def _decide(a: F16, b: F16, sums: F32) -> None:
+    """Compute what is `UNDECIDED` in sums, [n, m]: pair by pair, or where there are many all of their rows with each other."""
+    left = np.nonzero(sums.view(np.uint32) == UNDECIDED)
+    rows, columns = np.unique(left[0]), np.unique(left[1])
+    if left[0].size * _MANY > rows.size * columns.size:
+        sums[np.ix_(rows, columns)] = split_dots(a[rows], b[columns])
+        return
+    for i, j in in_blocks(*left):
+        sums[i, j] = _split_sum(a[i], b[j], _of_pairs)
 
 
 def split_dots(a: F16, b: F16) -> F32:
     """Return what `exact_dots` returns, of any finite or not finite rows, in NumPy alone."""
-    finite = [np.where(np.isfinite(v), v, 0).astype(np.float64) * 2.0**24 for v in (a, b)]
-    high = [np.rint(v * 2.0**-_HALF) for v in finite]
-    low = [v - h * 2.0**_HALF for v, h in zip(finite, high, strict=True)]
-    result = _rounded(
-        np.matmul(high[0], high[1].T), np.matmul(high[0], low[1].T) + np.matmul(low[0], high[1].T), np.matmul(low[0], low[1].T)
-    )
+    zero = np.float16(0)
+    result = _split_sum(np.where(np.isfinite(a), a, zero), np.where(np.isfinite(b), b, zero), _of_all)
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         _put_odd(result, a.astype(np.float64), b.astype(np.float64))
     return result
+
+
+def _halves(v: F16) -> tuple[F64, F64]:
+    """Return finite FP16 as the upper and the lower of two integers, in units of 2^-4 and 2^-24."""
+    whole = v.astype(np.float64) * 2.0**24
+    high = np.rint(whole * 2.0**-_HALF)
+    return high, whole - high * 2.0**_HALF
+
+
+def _of_pairs(x: F64, y: F64) -> F64:
+    return (x * y).sum(axis=1)
+
+
+def _of_all(x: F64, y: F64) -> F64:
+    return np.matmul(x, y.T)
+
+
+def _split_sum(a: F16, b: F16, dot: Callable[[F64, F64], F64]) -> F32:
+    """Return the sums of products of finite rows, rounded once. dot: which products add up to one sum; of halves it is exact."""
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return _rounded(dot(a_high, b_high), dot(a_high, b_low) + dot(a_low, b_high), dot(a_low, b_low))
 
 
 def _rounded(high: F64, middle: F64, low: F64) -> F32:
@@ -101,12 +114,7 @@ def _rounded(high: F64, middle: F64, low: F64) -> F32:
     between = middle.astype(np.int64) + (below >> _HALF)
     above = ((high.astype(np.int64) + (between >> _HALF)).astype(np.float64)) * 2.0 ** (2 * _HALF)
     rest = ((between & mask) << _HALF | below & mask).astype(np.float64)
-    total = above + rest
-    # What the addition lost makes the last bit odd, where a second rounding cannot take it for a tie.
-    lost = rest - (total - above)
-    bits = total.view(np.int64)
-    bits += np.where((lost == 0) | (bits & 1 == 1), 0, np.where((lost > 0) == (total > 0), 1, -1))
-    return (total * 2.0**-48).astype(np.float32)
+    return odd_sum(above, rest, 2.0**-48)
 
 
 def _put_odd(result: F32, a: F64, b: F64) -> None:
@@ -115,12 +123,9 @@ def _put_odd(result: F32, a: F64, b: F64) -> None:
     signs = [np.sign(np.where(np.isnan(v), 0.0, v)) for v in (a, b)]
     infinite = [np.where(np.isinf(v), s, 0.0) for v, s in zip((a, b), signs, strict=True)]
 
-    def lanes(x: F64, y: F64) -> F64:
-        return np.matmul(x, y.T)
-
     def either(left: list[F64], right: list[F64]) -> F64:
         """Sum over lanes in which a, b or both are infinite."""
-        return lanes(left[0], right[1]) + lanes(right[0], left[1]) - lanes(left[0], left[1])
+        return _of_all(left[0], right[1]) + _of_all(right[0], left[1]) - _of_all(left[0], left[1])
 
     sizes, marks = [np.abs(v) for v in signs], [np.abs(v) for v in infinite]
     count = either(marks, [np.ones_like(v) for v in marks])

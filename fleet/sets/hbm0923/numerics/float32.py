@@ -1,33 +1,14 @@
-"""Sums over 32-lane beats in binary32, and FP20 (docs/arithmetic.md, "Sums, functions and features of the other units")."""
+"""FP20 (docs/arithmetic.md, "Functions and features of the other units")."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from fleet.sdk import DeviceError
 
-F32 = npt.NDArray[np.float32]
-
-LANES = 32
 FP20_BIAS, FP20_MANTISSA = 31, 13
-
-
-def tree32(v: F32) -> F32:
-    """Sum the last axis of 32 lanes with five rounds of adding neighbours. [..., 32] -> [...]."""
-    while v.shape[-1] > 1:
-        v = v[..., 0::2] + v[..., 1::2]
-    return v[..., 0]
-
-
-def sum_beats(v: F32) -> F32:
-    """Return sum(v) of docs/arithmetic.md over axes 0 (beats, ascending) and -1 (lanes): [beats, ..., 32] -> [...]."""
-    acc = np.zeros(v.shape[1:-1], np.float32)
-    for part in tree32(v):
-        acc += part
-    return acc
 
 
 def fp20_value(word: int) -> np.float32:

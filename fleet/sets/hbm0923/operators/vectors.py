@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.sdk.symbols import as_expr, dim
 from fleet.sdk.tasks import Task, TaskCall, TaskContext
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.operators.attention import head_channels
@@ -50,8 +50,6 @@ def norm(context: TaskContext, call: TaskCall) -> None:
     x, y = _pair(call)
     channels = known(x.channels, call, "the number of channels")
     layer = is_layer_norm(call)
-    if layer and channels % PIXEL_LANES:
-        raise refused(call, f"{channels} channels, a layer norm of the device takes whole groups of {PIXEL_LANES}")
     if channels > context.device.parameters["MaxChannels"]:
         raise refused(call, f"{channels} channels, the device's row buffer holds {context.device.parameters['MaxChannels']}")
     given = call.real("eps")

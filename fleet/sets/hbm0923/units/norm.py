@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -11,9 +12,9 @@ from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923.cycles.units import Memory as Timing
 from fleet.sets.hbm0923.cycles.units import UnitPlan, plan_cycles
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
-from fleet.sets.hbm0923.numerics.float32 import F32, fp20_value, sum_beats
-from fleet.sets.hbm0923.numerics.functions import rsqrt
+from fleet.sets.hbm0923.numerics.float32 import FP20_MANTISSA, fp20_word
 from fleet.sets.hbm0923.numerics.mvm import to_fp16
+from fleet.sets.hbm0923.numerics.norm import normalise
 from fleet.sets.hbm0923.units import refusals as check
 from fleet.sets.hbm0923.units.feature import LANES_LSB, FeatureTensor, blank, channels_of
 from fleet.sets.hbm0923.units.refusals import Hull, Refusal
@@ -21,8 +22,8 @@ from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 EPS_REGISTER = 4 * 224
 """Byte address of the parameter register with epsilon (binary32)."""
-_BLOCK_LANES = 1 << 16
-"""Lanes that are normalised together: 256 KiB of binary32, which fit into the second cache."""
+_BLOCK_LANES = 1 << 15
+"""Lanes that are normalised together: a few arrays of 256 KiB fit into the second cache."""
 
 
 class NormTensors(operands.NormOperands):
@@ -59,30 +60,10 @@ class NormTensors(operands.NormOperands):
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Return the cycles; RMS norm passes over every row twice, layer norm three times."""
+        """Return the cycles; two passes over every row: sums, results."""
         coefficients = FeatureTensor(self.wt_addr, 0, 0, 1, 1, 1)
         kind = "layer norm" if self.layer else "norm"
         return plan_cycles(device, UnitPlan(kind, self.source, self.destination, coefficients, 2 * self.surfaces), memory)
-
-
-def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *, layer: bool) -> F32:
-    """Return y before it is rounded to FP16.
-
-    Args:
-        x: [surfaces, tokens, 32], +0 in absent lanes; overwritten.
-        gamma, beta: [surfaces, 1, 32].
-        inv: 1 / channels.
-        eps: added to the mean of the squares.
-        layer: subtract the mean.
-    """
-    if layer:
-        mean = sum_beats(x) * inv
-        x -= mean[:, None]
-    r = rsqrt(sum_beats(x * x) * inv + eps)
-    x *= r[:, None]
-    x *= gamma
-    x += beta
-    return x
 
 
 class Norm(UnitInstruction[NormTensors]):
@@ -93,19 +74,20 @@ class Norm(UnitInstruction[NormTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: NormTensors, memory: Memory) -> Sequence[Write]:
-        """Compute the writes in blocks of tokens, so that rows that are read twice stay in the cache."""
-        words = np.asarray(memory.view("ddr", o.wt_addr, o.weight_bytes)).view("<f2").reshape(o.surfaces, 1, PIXEL_LANES, 2)
-        gamma, beta = words[..., 1].astype(np.float32), words[..., 0].astype(np.float32)
+        """Compute the writes in blocks of tokens, so that what is read twice stays in the cache."""
+        words = np.asarray(memory.view("ddr", o.wt_addr, o.weight_bytes)).view("<f2").reshape(o.surfaces * PIXEL_LANES, 2)
+        gamma, beta = words[:, 1].astype(np.float32), words[:, 0].astype(np.float32)
         eps = np.asarray(memory.view("reg", EPS_REGISTER, 4)).view("<f4")[0]
         x = o.source.load(memory).view("<f2")
         y = np.empty(x.shape, np.uint16)
         step = max(1, _BLOCK_LANES // (o.surfaces * PIXEL_LANES))
-        with np.errstate(all="ignore"):
-            for h in range(o.lines):
-                for w in range(0, o.tokens, step):
-                    block = x[h, :, w : w + step].astype(np.float32)
-                    blank(block, o.channels)
-                    y[h, :, w : w + step] = to_fp16(normalise(block, gamma, beta, fp20_value(o.recip), eps, layer=bool(o.layer)))
+        for h in range(o.lines):
+            for w in range(0, o.tokens, step):
+                halves = np.ascontiguousarray(x[h, :, w : w + step].transpose(1, 0, 2))
+                rows = halves.reshape(-1, o.surfaces * PIXEL_LANES).astype(np.float32)
+                rows[:, o.channels :] = 0
+                block = to_fp16(normalise(rows, gamma, beta, o.channels, eps, layer=bool(o.layer)))
+                y[h, :, w : w + step] = block.reshape(-1, o.surfaces, PIXEL_LANES).transpose(1, 0, 2)
         blank(y, o.channels)
         return o.destination.writes(y)
 
@@ -115,9 +97,7 @@ class Norm(UnitInstruction[NormTensors]):
         f = fields
         yield from check.described(NormTensors, f)
         yield from check.surfaces("norm_surfaces", f["norm_surfaces"], device.parameters["MaxChannels"], "MaxChannels")
-        if f["norm_layer"] == 1 and f["norm_surfaces"] >> LANES_LSB:
-            line = f"norm_surfaces: {f['norm_surfaces']:#x} in a layer norm, expected whole groups of 32 channels"
-            yield Refusal(check.RefusalCause.BAD_SIZE, line)
+        yield from _reciprocal(f["norm_surfaces"], f["norm_recip_channels"], device.parameters["MaxChannels"])
         yield from check.between("norm_win", f["norm_win"], 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("norm_hin", f["norm_hin"], 1, check.MOST_LINES, "lines")
         count = f["norm_surfaces"] & 0xFFFF
@@ -135,3 +115,16 @@ class Norm(UnitInstruction[NormTensors]):
         output = check.feature_hull("norm_out_addr", o.destination)
         yield from check.in_memory(device, (source, coefficients, output))
         yield from check.apart(device, (source, coefficients), (output,), in_place=True)
+
+
+def _reciprocal(surfaces: int, word: int, most: int) -> Iterator[Refusal]:
+    """Check that 1 / C as FP20 is at most one of its steps beside the true one. surfaces: the register; most: channels."""
+    groups, lanes = surfaces & 0xFFFF, surfaces >> LANES_LSB
+    if groups == 0 or lanes >= PIXEL_LANES or channels_of(groups, lanes) > most:
+        return  # refused for its number of channels
+    channels, exponent = channels_of(groups, lanes), word >> FP20_MANTISSA
+    mantissa = word & (1 << FP20_MANTISSA) - 1 | 1 << FP20_MANTISSA
+    if not 13 <= exponent <= 31 or abs(channels * mantissa - (1 << 44 - exponent)) > channels:
+        nearest = fp20_word(Fraction(1, channels))
+        line = f"norm_recip_channels: {word:#x}, expected {nearest:#x} or one beside it, 1 / {channels} channels as FP20"
+        yield Refusal(check.RefusalCause.BAD_SIZE, line)

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923.cycles.units import Memory as Timing
 from fleet.sets.hbm0923.cycles.units import UnitPlan, plan_cycles
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.numerics.float32 import F32, sum_beats
-from fleet.sets.hbm0923.numerics.functions import exp32, recip
-from fleet.sets.hbm0923.numerics.mvm import to_fp16
+from fleet.sets.hbm0923.numerics.softmax import softmax
 from fleet.sets.hbm0923.units import refusals as check
 from fleet.sets.hbm0923.units.feature import FeatureTensor
 from fleet.sets.hbm0923.units.refusals import Refusal
 from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 _BLOCK_LANES = 1 << 15
-"""Lanes that are processed together: a few arrays of 128 KiB fit into the second cache."""
+"""Lanes that are processed together: a few arrays of 256 KiB fit into the second cache."""
 
 
 class SoftmaxTensors(operands.SoftmaxOperands):
@@ -53,15 +50,6 @@ class SoftmaxTensors(operands.SoftmaxOperands):
         return plan_cycles(device, plan, memory)
 
 
-def soft_maximum(x: F32, valid: npt.NDArray[np.bool_]) -> F32:
-    """Return y before it is rounded to FP16, +0 where not valid. Both [surfaces, tokens, 32]."""
-    m = np.fmax.reduce(np.where(valid, x, np.float32(-np.inf)), axis=(0, 2))
-    # If all are NaN, m is -infinity here instead of NaN; x - m is NaN either way.
-    e = np.where(valid, exp32(x - m[:, None]), np.float32(0))
-    y = e * recip(sum_beats(e))[:, None]
-    return np.where(valid, y, np.float32(0))
-
-
 class Softmax(UnitInstruction[SoftmaxTensors]):
     """Softmax over positions."""
 
@@ -70,19 +58,20 @@ class Softmax(UnitInstruction[SoftmaxTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: SoftmaxTensors, memory: Memory) -> Sequence[Write]:
-        """Compute the writes in blocks of tokens, without surfaces that no token of a block sees."""
+        """Compute the writes in blocks of tokens and heads, without surfaces that no token of a block sees."""
         x = o.source.load(memory).view("<f2")
         y = np.zeros(x.shape, np.uint16)
         step = max(1, _BLOCK_LANES // (o.surfaces * PIXEL_LANES))
-        position = np.arange(o.surfaces * PIXEL_LANES).reshape(o.surfaces, 1, PIXEL_LANES)
-        with np.errstate(all="ignore"):
-            for w in range(0, o.tokens, step):
-                end = min(w + step, o.tokens)
-                seen = np.arange(w, end) + (o.last + 1) if o.mask else np.full(end - w, o.positions)
-                groups = ceil_div(int(seen[-1]), PIXEL_LANES)
-                valid = position[:groups] < seen[:, None]
-                for h in range(o.heads):
-                    y[h, :groups, w:end] = to_fp16(soft_maximum(x[h, :groups, w:end].astype(np.float32), valid))
+        for w in range(0, o.tokens, step):
+            tokens = min(step, o.tokens - w)
+            seen = np.arange(w, w + tokens) + (o.last + 1) if o.mask else np.full(tokens, o.positions)
+            groups = ceil_div(int(seen[-1]), PIXEL_LANES)
+            valid = np.arange(groups * PIXEL_LANES) < seen[:, None]
+            for h in range(0, o.heads, step // tokens):
+                block = x[h : h + step // tokens, :groups, w : w + tokens]
+                rows = block.transpose(0, 2, 1, 3).reshape(-1, groups * PIXEL_LANES)
+                bits = softmax(rows, np.tile(valid, (len(block), 1))).reshape(-1, tokens, groups, PIXEL_LANES)
+                y[h : h + step // tokens, :groups, w : w + tokens] = bits.transpose(0, 2, 1, 3)
         return o.destination.writes(y)
 
     @classmethod

@@ -17,6 +17,12 @@ RTL = HERE.parents[3] / "rtl_models"
 PACKAGES = (
     "arith/fp_pkg.sv",
     "arith/fp_fn_pkg.sv",
+    "arith/fp_view_pkg.sv",
+    "arith/fp_cut.sv",
+    "arith/fp_delay.sv",
+    "arith/fixed_pair_to_fp32_pipe.sv",
+    "arith/fp32_mul_short_pipe.sv",
+    "arith/fp32_to_fp16_pipe.sv",
     "generated/hbm0923.vlt",
     "generated/hbm0923_pkg.sv",
     "axi/fleet_axi_pkg.sv",

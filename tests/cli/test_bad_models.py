@@ -8,6 +8,7 @@ import pytest
 from command_line import Fleet, Refused
 
 from fleet.cli.main import main
+from fleet.frontend.reading import findings
 
 HEAD = 'import numpy as np\n\n\ndef f(x: "float32[N, 4]"):\n'
 
@@ -17,7 +18,7 @@ HEAD = 'import numpy as np\n\n\ndef f(x: "float32[N, 4]"):\n'
     [
         ("    return x +\n", "5:15", ("not Python",)),
         ("    return np.ctypeslib.as_ctypes(x)\n", "5:12", ("F205 numpy.ctypeslib is not supported", "`fleet help numpy` lists")),
-        ("    while True:\n        x = x + 1\n    return x\n", "6:13", ("F601 following the source takes more than 600000 steps",)),
+        ("    while True:\n        x = x + 1\n    return x\n", "6:13", ("F601 following the source takes more than 6000 steps",)),
         ("    return y\n", "5:12", ("`y` is not defined",)),
         ("    return f(x)\n", "5:12", ("`f` calls itself more than 200 calls deep",)),
         ("    return x @ x\n", "5:12", ("matmul", "(8, 4)")),
@@ -37,6 +38,7 @@ def test_place_and_caret(
 ) -> None:
     (tmp_path / "m.py").write_text(HEAD + body)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(findings, "MAX_STEPS", 6000)
     assert main(["cosim", "m.py:f"]) == 2
     line, source, caret = capsys.readouterr().err.splitlines()
     assert line.startswith(f"fleet: m.py:{place}: ")

@@ -27,6 +27,7 @@ MISSING = [name for name in ("sphinx", "myst_parser", "furo") if find_spec(name)
 check = runpy.run_path(str(SCRIPT))["check"]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not installed (the extra `docs`)")
 def test_the_site_builds_strictly_and_searches_without_a_server(tmp_path: Path) -> None:
     site = tmp_path / "site"

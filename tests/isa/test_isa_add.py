@@ -200,6 +200,7 @@ def test_any_set_can_be_extended_by_an_instruction_that_begins_as_one_of_its_own
     assert "wide_vector_tiny/vadd/directed/0" not in failed
 
 
+@pytest.mark.nightly
 def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None:
     made = make_workspace(tmp_path)
     made.new_set("wide", "--extends", "hbm0923")
@@ -226,6 +227,7 @@ for new, like in (pair.split("=") for pair in argv[2:]):
 """
 
 
+@pytest.mark.nightly
 def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_path: Path) -> None:
     """A set whose instructions have enumerations, signs and names of operands, and state; the modules once it has them."""
     made = make_workspace(tmp_path)

@@ -214,7 +214,7 @@ def test_a_killed_command_leaves_nothing_and_the_next_one_repeats_nothing(projec
 DEAF = "def dask_setup(worker):\n    worker.log_event = lambda topic, message: None\n"
 
 
-@pytest.mark.parametrize("heard", [True, False])
+@pytest.mark.parametrize("heard", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_scheduler_that_runs_already_serves_one_session_after_the_other(project: Path, heard: bool) -> None:
     """Its workers live on; they are found, too, if their arrival was not heard."""
     committed(project, quick="def test_quick():\n    assert True\n")

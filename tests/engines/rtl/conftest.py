@@ -14,7 +14,7 @@ from fleet.engines.rtl_sim.process import Simulation
 
 @pytest.fixture(scope="session")
 def executable() -> Path:
-    return build(loopback())
+    return build(loopback(), mode="checked")
 
 
 @pytest.fixture(scope="module")

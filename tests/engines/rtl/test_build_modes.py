@@ -104,6 +104,7 @@ def test_the_rules_of_writes_hold_where_their_clock_stands_still_between_them(mo
             place.run(simulation, script, memory="stall:1")
 
 
+@pytest.mark.nightly  # three builds, whose runtime is compiled anew
 def test_a_profile_is_taken_and_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "loopback_top.sv"
     source.write_bytes((FIXTURES / "loopback_top.sv").read_bytes() + b"// of this test alone\n")
@@ -131,6 +132,7 @@ def test_counts_that_are_there_under_another_name_are_missed_and_those_of_what_w
     assert profiles.not_taken(log, tmp_path) == ["/p/other#Vtop__1.o.gcda"]
 
 
+@pytest.mark.nightly
 def test_a_profile_of_other_names_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "tiny.sv"
     source.write_bytes((FIXTURES / "loopback_top.sv").read_bytes() + b"// of this test too\n")

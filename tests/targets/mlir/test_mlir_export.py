@@ -34,6 +34,8 @@ EXAMPLES = [
     ("examples/smollm2_block/model.py:forward", None, None),
     ("examples/heterogeneous/model.py:forward", None, None),
 ]
+NIGHTLY = ["examples/gpt2_attention.py", "examples/gpt2_block/model.py:narrow"]
+"""Those whose compilation takes longest; the block of SmolLM2 has their operations."""
 LONG = ["examples/gpt2.py", "examples/picogpt.py"]
 """Not run here: drawing the first one's weights and compiling it take half a minute, the second's 3,800 operations more."""
 
@@ -45,7 +47,10 @@ def test_the_tools_are_here_where_they_must_be() -> None:
 
 
 @needs_tools
-@pytest.mark.parametrize(("spec", "weights", "inputs"), EXAMPLES, ids=[e[0] for e in EXAMPLES])
+@pytest.mark.parametrize(
+    ("spec", "weights", "inputs"),
+    [pytest.param(*e, id=e[0], marks=[pytest.mark.nightly] if e[0] in NIGHTLY else []) for e in EXAMPLES],
+)
 def test_every_example_is_lowered_and_gives_the_golden_numbers(spec: str, weights: str | None, inputs: str | None) -> None:
     """Every operation within its derived bound, through the comparison that campaigns use."""
     if not Path(spec.split(":", maxsplit=1)[0]).exists():

@@ -30,8 +30,8 @@ def wrong(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
             writes = right(device, fields, memory)
             if not writes or writes[0].space == "reg":
                 return writes
-            data = np.array(writes[0].data).reshape(-1).view(np.uint8).copy()
-            words = data[: data.size // 2 * 2].view("<u2")
+            data = writes[0].data.copy()
+            words = data.reshape(-1)[: data.size // 2 * 2].view("<u2")
             words[(words & 0x7FFF) > 0x3C00] ^= 1
             return [replace(writes[0], data=data), *writes[1:]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -74,3 +75,16 @@ def test_blocks_that_leave_the_memory_are_refused(memory: MappedMemory) -> None:
     Write("hbm", size - 68, np.ones((2, 4), np.uint8), strides=(64,)).put(memory)
     with pytest.raises(DeviceError, match="leave 'hbm'"):
         Write("hbm", size - 67, np.ones((2, 4), np.uint8), strides=(64,)).put(memory)
+
+
+@pytest.mark.parametrize(
+    ("data", "strides", "has"),
+    [
+        (np.zeros(8, np.float16), (), "float16[8] and strides []"),
+        (np.zeros((2, 8), np.uint8), (), "uint8[2, 8] and strides []"),
+        (np.zeros(8, np.uint8), (64,), "uint8[8] and strides [64]"),
+    ],
+)
+def test_data_that_are_no_bytes_or_have_other_axes_are_refused(data: np.ndarray, strides: tuple[int, ...], has: str) -> None:
+    with pytest.raises(DeviceError, match="a write to ddr at 0x40 has data " + re.escape(has)):
+        Write("ddr", 0x40, data, strides=strides)

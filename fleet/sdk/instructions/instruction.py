@@ -9,6 +9,7 @@ from typing import ClassVar, overload
 
 import numpy as np
 
+from fleet.errors import DeviceError
 from fleet.sdk.hardware.device import Device
 from fleet.sdk.instructions.operands import Operands
 
@@ -32,6 +33,8 @@ class Write:
     data: uint8; flat, or with strides [..., bytes of a block].
     dtype: of the elements, as NumPy writes it ("<f2", "<u4"), for messages; empty when unknown.
     strides: bytes from a block to the next along each axis of data but the last, not negative. Blocks do not overlap.
+
+    Raises DeviceError for data of another type, or with other axes than the strides.
     """
 
     space: str
@@ -40,6 +43,14 @@ class Write:
     bank: int = 0
     dtype: str = ""
     strides: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.data.dtype != np.uint8 or self.data.ndim != len(self.strides) + 1:
+            raise DeviceError(
+                f"a write to {self.space} at {self.offset:#x} has data {self.data.dtype}{list(self.data.shape)} and strides"
+                f" {list(self.strides)}, expected uint8 with one axis more than strides",
+                hint="`.reshape(-1).view(np.uint8)` gives the bytes of an array",
+            )
 
     @property
     def counts(self) -> tuple[int, ...]:

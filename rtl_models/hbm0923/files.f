@@ -5,7 +5,6 @@ arith/fp_cut.sv
 arith/fp_delay.sv
 arith/fp16_mul_pipe.sv
 arith/fp32_add_pipe.sv
-arith/fp32_mul_pipe.sv
 arith/fp32_mul_short_pipe.sv
 arith/fp32_mul_ftz_pipe.sv
 arith/fp32_to_fp16_pipe.sv

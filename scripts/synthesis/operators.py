@@ -65,7 +65,6 @@ class Operator:
 _TWO = (("a", 32), ("b", 32))
 OPERATORS = (
     Operator("fp32_add_inline", "fp_pkg", _TWO, 32, 83, "fp32_add_pipe"),
-    Operator("fp32_mul", "fp_pkg", _TWO, 32, 84, "fp32_mul_pipe"),
     Operator("fp32_mul_short", "fp_fn_pkg", _TWO, 32, 90, "fp32_mul_short_pipe"),
     Operator("fp32_mul_ftz", "fp_fn_pkg", _TWO, 32, 94, "fp32_mul_ftz_pipe"),
     Operator("fp16_to_fp32", "fp_pkg", (("x", 16),), 32, 85),

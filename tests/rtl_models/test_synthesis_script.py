@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts" / "synthesis"))
 
+import clock
 import netlist
 import operators
 import rtlil
@@ -121,9 +122,9 @@ module \\leaf$top.u_{name}
   wire width 8 output 2 \\y
   attribute \\src "a.sv:{line}"
   cell $div ${number}
-    parameter \\A_WIDTH 84
-    parameter \\B_WIDTH 84
-    parameter \\Y_WIDTH 84
+    parameter \\A_WIDTH 90
+    parameter \\B_WIDTH 90
+    parameter \\Y_WIDTH 90
     connect \\A \\x
     connect \\B \\x
     connect \\Y \\y
@@ -146,8 +147,8 @@ def test_calls_are_boxes_and_equal_modules_have_one_key() -> None:
     text = COARSE.format(name="a", line=3, number=17) + COARSE.format(name="b", line=9, number=404) + TOP
     modules = rtlil.read_modules(text)
     assert {n: dict(m.calls) for n, m in modules.items()} == {
-        "\\leaf$top.u_a": {"fp32_mul": 1},
-        "\\leaf$top.u_b": {"fp32_mul": 1},
+        "\\leaf$top.u_a": {"fp32_mul_short": 1},
+        "\\leaf$top.u_b": {"fp32_mul_short": 1},
         "\\top": {},
     }
     assert dict(modules["\\top"].parts) == {"\\leaf$top.u_a": 1, "\\leaf$top.u_b": 1}
@@ -155,8 +156,8 @@ def test_calls_are_boxes_and_equal_modules_have_one_key() -> None:
     key = rtlil.keys(modules)
     assert key["\\leaf$top.u_a"] == key["\\leaf$top.u_b"] != key["\\top"]
     leaf = rtlil.together([modules["\\leaf$top.u_a"]], modules)
-    assert "module \\fp32_mul\n" in leaf
-    assert "wire width 84 output 3 \\Y" in leaf
+    assert "module \\fp32_mul_short\n" in leaf
+    assert "wire width 90 output 3 \\Y" in leaf
     assert leaf.count("\nmodule ") == 3
     whole = rtlil.together([modules["\\top"], modules["\\leaf$top.u_a"]], modules)
 
@@ -200,3 +201,14 @@ def test_luts_of_one_bit_of_a_carry_chain_share_a_site(
         **{f"reader{i}": flop(bit, 50 + i) for i, bit in enumerate(readers)},
     }
     assert netlist.summary(module(cells), {}).cells["LUT"] == luts
+
+
+def test_the_estimated_clock_is_that_of_the_slowest_stage() -> None:
+    """The lines of a device file are written; what is around them stays, and what agrees is not touched."""
+    before = '[limits]\nx = 1\n\n[clock_estimate]  # an upper figure\nmhz = 84\nsource = "old"\n\n[timing.hbm]\nmhz = 900\n'
+    lines = clock.estimate(6.15, "unit elementwise", "hbm_small")
+    after = clock.with_estimate(before, lines)
+    assert after == before.replace("84", "162").replace('"old"', '"unit elementwise, 6.15 ns on hbm_small, by scripts/synthesis"')
+    assert clock.with_estimate(after, lines) == after
+    assert clock.with_estimate("[limits]\nx = 1\n", lines) == "[limits]\nx = 1\n"
+    assert clock.with_estimate('[clock_estimate]\nmhz = 1\nsource = ""\n', lines) == "[clock_estimate]\n" + lines

@@ -9,7 +9,6 @@ module fp_probe
   input  logic        [63:0] fixed_i,
   input  logic        [63:0] high_i,
   output logic        [31:0] sum_o,
-  output logic        [31:0] product_o,
   output logic        [31:0] short_o,
   output logic        [31:0] ftz_o,
   output logic        [31:0] word_o,
@@ -31,7 +30,6 @@ module fp_probe
 
   always_ff @(posedge clk_i) begin
     sum_o      <= fp32_add(a_i, b_i);
-    product_o  <= fp32_mul(a_i, b_i);
     short_o    <= fp32_mul_short(a_i, b_i & 32'hFFFF_FC00);
     ftz_o      <= fp32_mul_ftz(a_i, b_i);
     word_o     <= word_to_fp32($signed(fixed_i));

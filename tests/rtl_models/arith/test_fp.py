@@ -14,8 +14,7 @@ HERE = Path(__file__).parent
 ARITH = HERE.parents[2] / "rtl_models" / "arith"
 PACKAGES = ["fp_pkg.sv", "fp_fn_pkg.sv"]
 OPERATORS = [
-    "fp32_add", "fp32_mul", "fp32_mul_short", "fp16_mul", "fp32_to_fp16", "word_to_fp32", "fixed_pair_to_fp32",
-    "fp32_mul_ftz",
+    "fp32_add", "fp32_mul_short", "fp16_mul", "fp32_to_fp16", "word_to_fp32", "fixed_pair_to_fp32", "fp32_mul_ftz",
 ]  # fmt: skip
 """In the order of the bits of fp_pipe_probe; the last bit is fixed_pair_to_fp32 with words farther apart."""
 

@@ -5,6 +5,9 @@
    instantiates as boxes.
 3. Cells are multiplied by instances; paths are followed through the boxes with stated delays (`netlist`).
 
+`--write` puts the slowest stage into `[clock_estimate]` of the device's file, and of those whose source is its table; without
+it, a complete table that differs from them ends with status 1.
+
 Everything is kept by content in the build cache. A module that takes longer than --timeout is named, and nothing of it but its
 operators and parts is in the sums. pyosys (ISC) is put into a folder of its own, as scripts/yosys-check does.
 """
@@ -25,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from clock import estimate, table_of, with_estimate
 from netlist import Summary, operator_box, summary
 from operators import OPERATORS, Operator, marked
 from rtlil import AROUND, Module, keys, read_modules, together
@@ -32,7 +36,7 @@ from rtlil import AROUND, Module, keys, read_modules, together
 from fleet.engines.rtl_sim.cache import cache_folder
 from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.isa.hardware import hardware_of
-from fleet.isa.registry import find_device
+from fleet.isa.registry import device_names, find_device
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -349,18 +353,19 @@ def shown(cells: Mapping[str, float], kind: str) -> float:
     return cells.get(kind, 0)
 
 
-def table(device: Device, name: str) -> None:
-    """Print the units of a device."""
+def table(device: Device, name: str) -> tuple[float, str] | None:
+    """Print the units of a device. Return the slowest stage of all and its unit; None if modules are missing."""
     print(
         f"\n{name}\n\n| unit | {' | '.join(SHOWN)} | slowest stage, ns | MHz | in | operators |\n|---|" + "---|" * (len(SHOWN) + 4)
     )
-    total, slowest = Counter[str](), 0.0
+    total, slowest, slowest_unit = Counter[str](), 0.0, ""
     missing: dict[str, str] = {}
     units = {**device.units, **({"the top itself": device.top} if device.whole else {})}
     for unit, part in sorted(units.items()):
         row = device.row(part)
         total.update(row.cells)
-        slowest = max(slowest, row.slowest)
+        if row.slowest > slowest:
+            slowest, slowest_unit = row.slowest, unit
         missing |= row.missing
         calls = ", ".join(f"{count:,} {call}" for call, count in row.calls.most_common())
         cells = " | ".join(f"{shown(row.cells, kind):,.0f}" for kind in SHOWN)
@@ -379,6 +384,28 @@ def table(device: Device, name: str) -> None:
         by_reason.setdefault(why, []).append(f"`{module}`")
     for why, modules in by_reason.items():
         print(f"\n\\* without the logic of {', '.join(modules)} itself ({why}); what a module calls and instantiates is counted.")
+    return None if missing or not device.whole else (slowest, slowest_unit)
+
+
+def hold_estimates(device: str, slowest: float, unit: str, *, write: bool) -> bool:
+    """Hold the device's file, and those that name its table as their source, to its slowest stage, or write it there.
+
+    Return whether they agree now.
+    """
+    lines, stale = estimate(slowest, f"unit {unit}", device), list[str]()
+    for name in device_names():
+        chip = find_device(name)[1]
+        if name != device and (chip.clock_estimate is None or not chip.clock_estimate.source.endswith(table_of(device))):
+            continue
+        text = chip.path.read_text(encoding="utf-8")
+        held = with_estimate(text, lines)
+        if held != text and write:
+            chip.path.write_text(held, encoding="utf-8")
+        elif held != text:
+            stale.append(chip.path.name)
+    if stale:
+        print(f"synthesis: [clock_estimate] of {', '.join(stale)} is not that of this table: --write", file=sys.stderr)
+    return not stale
 
 
 def main() -> None:
@@ -393,6 +420,7 @@ def main() -> None:
         "--timeout", type=float, default=600, help="seconds for a run; 0: nothing is mapped, only what is kept is shown"
     )
     parser.add_argument("--jobs", type=int, default=2, help="modules that are mapped at a time")
+    parser.add_argument("--write", action="store_true", help="put the slowest stage into the device files")
     parser.add_argument("--if-installed", action="store_true", help="without pyosys say so and end with status 0")
     given = parser.parse_args()
     if given.if_installed and not (cache_folder().parent / "yosys" / "pyosys").is_dir():
@@ -408,10 +436,14 @@ def main() -> None:
         for name in given.module:
             alone(yosys, given.devices[0], name, given.parameter)
         return
+    status = 0
     for name in given.devices:
         device = Device(yosys, name, given.unit)
         device.measure(given.jobs)
-        table(device, name)
+        found = table(device, name)
+        if found is not None and not hold_estimates(name, *found, write=given.write):
+            status = 1
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,12 @@ _CELL = re.compile(r"^  cell (\S+) (\S+)\n(.*?)^  end$", re.DOTALL | re.MULTILIN
 _PORT = re.compile(
     r"^  wire (?:width (\d+) )?(?:upto |signed |offset \d+ )*(input|output|inout) (\d+) (?:signed )?(\S+)$", re.MULTILINE
 )
+_PART = re.compile(r"^  cell [^\n]*\n(?:    [^\n]*\n)*  end$|^  [^\n]*$", re.MULTILINE)
+_NUMBER = re.compile(r"(\$(?:\w+\$)?\d+)")
 _NOISE = re.compile(r"^ *attribute .*\n", re.MULTILINE)
 
 
+_ROUNDS = 6
 AROUND = "\\all_together"
 REGISTERS = ("fp_cut", "fp_delay")
 """Modules that hold only registers. They are flattened into what instantiates them, so that unread bits are removed."""
@@ -89,14 +92,39 @@ def keys(modules: Mapping[str, Module]) -> dict[str, str]:
             for part in sorted((*module.parts, *module.registers), key=len, reverse=True):
                 if part in modules:
                     text = text.replace(f"cell {part} ", f"cell {key(part)} ")
-            numbers: dict[str, str] = {}
-            text = re.sub(r"\$(\d+)", lambda m: numbers.setdefault(m[0], f"${len(numbers)}"), text)
-            made[name] = hashlib.sha256(text.encode()).hexdigest()
+            made[name] = _whatever_numbers(text)
         return made[name]
 
     for name in modules:
         key(name)
     return made
+
+
+def _whatever_numbers(text: str) -> str:
+    """Return a hash of a module's text whatever the numbers of its automatic names, and in whatever order its parts stand.
+
+    Yosys gives equal modules other numbers and orders. A name's number becomes a hash of the parts that it stands in, by the
+    hashes of the names in those, a few times over; then the parts are sorted.
+    """
+    parts = _PART.findall(text)
+    named = [_NUMBER.split(part) for part in parts]  # text, name, text, ...
+    hashes: dict[str, str] = {}
+    for _ in range(_ROUNDS):
+        seen: dict[str, list[str]] = {}
+        for words in named:
+            common = _hash([_joined(words, hashes)])
+            for at in range(1, len(words), 2):
+                seen.setdefault(words[at], []).append(f"{at} {common}")
+        hashes = {name: _hash(sorted(where)) for name, where in seen.items()}
+    return _hash(sorted(_joined(words, hashes) for words in named))
+
+
+def _hash(texts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def _joined(words: Sequence[str], hashes: Mapping[str, str]) -> str:
+    return "".join(hashes.get(word) or word.rstrip("0123456789") if at % 2 else word for at, word in enumerate(words))
 
 
 def together(chosen: Sequence[Module], modules: Mapping[str, Module]) -> str:

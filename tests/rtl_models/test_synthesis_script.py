@@ -212,3 +212,39 @@ def test_the_estimated_clock_is_that_of_the_slowest_stage() -> None:
     assert clock.with_estimate(after, lines) == after
     assert clock.with_estimate("[limits]\nx = 1\n", lines) == "[limits]\nx = 1\n"
     assert clock.with_estimate('[clock_estimate]\nmhz = 1\nsource = ""\n', lines) == "[clock_estimate]\n" + lines
+
+
+def test_equal_modules_in_another_order_and_with_other_numbers_have_one_key() -> None:
+    one = """
+module \\a
+  wire $1
+  wire width 4 $procmux$7_Y
+  cell $mux $procmux$7
+    connect \\A \\x
+    connect \\Y $procmux$7_Y
+  end
+  cell $not $7
+    connect \\A $procmux$7_Y [0]
+    connect \\Y $1
+  end
+  connect \\y $1
+end
+"""
+    other = """
+module \\b
+  wire width 4 $procmux$30_Y
+  wire $2
+  cell $not $3
+    connect \\A $procmux$30_Y [0]
+    connect \\Y $2
+  end
+  cell $mux $procmux$30
+    connect \\A \\x
+    connect \\Y $procmux$30_Y
+  end
+  connect \\y $2
+end
+"""
+    for text, alike in ((other, True), (other.replace("_Y [0]", "_Y [1]"), False), (other.replace("\\y $2", "\\y $3"), False)):
+        key = rtlil.keys(rtlil.read_modules(one + text))
+        assert (key["\\a"] == key["\\b"]) is alike

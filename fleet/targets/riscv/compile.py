@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
-from collections.abc import Collection
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -29,8 +28,10 @@ if TYPE_CHECKING:
 CPU = "generic-rv64"
 ABI = "lp64d"
 _objects: dict[str, bytes] = {}
-_FUNCTION = re.compile(r'^define [^\n]*@"([^"]+)"\(.*?^}\n', re.MULTILINE | re.DOTALL)
-"""A function in LLVM IR as llvmlite writes it."""
+_modules: dict[str, bytes] = {}
+"""Optimised modules, as bitcode, of the programs that were compiled last: their assembly is emitted if it is asked for."""
+_MODULES = 32
+_keeping = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -77,23 +78,8 @@ class RiscvProgram:
         return {symbol.name: symbol for symbol in self.image.symbols}
 
     def asm(self) -> str:
-        """Return the assembly text of the whole program (`--emit riscv-asm`); compiles again."""
-        module, machine = optimised(self.llvm_ir, self.isa)
-        return str(machine.emit_assembly(module))
-
-    def asm_of(self, bodies: Collection[str]) -> str:
-        """Return assembly text with these functions (`OperationCode.body`), which are compiled again, and perhaps others.
-
-        What LLVM makes of a function seldom depends on other functions of its module; where it does, the text is the program's.
-        """
-        others = {name for o in self.operations for name in (o.symbol, o.body)} - set(bodies)
-        text = _FUNCTION.sub(lambda found: "" if found[1] in others or found[1] == ENTRY else found[0], self.llvm_ir)
-        module, machine = optimised(text, self.isa)
-        made, whole = (read_object(code) for code in (bytes(machine.emit_object(module)), self.object))
-        if any(made.code(name) != whole.code(name) for name in bodies):
-            return self.asm()
-        module, machine = optimised(text, self.isa)  # emitting code changes a module
-        return str(machine.emit_assembly(module))
+        """Return the assembly text of the whole program (`--emit riscv-asm`); compiles again what this process has not compiled."""
+        return _assembly(self.code_hash, self.llvm_ir, self.isa)
 
     def save(self, path: Path) -> None:
         """Write the ELF image to a file, first under a temporary name. Raises FleetError on failure."""
@@ -124,6 +110,7 @@ def compile_riscv(
     code = _objects.get(key) or _cached(cache, key)
     if code is None:
         ready, machine = optimised(module.llvm_ir, isa)
+        _keep_module(key, ready.as_bitcode())  # emitting code changes a module
         code = bytes(machine.emit_object(ready))
         if cache is not None:
             _write(cache / f"{key}.o", code + hashlib.sha256(code).digest())
@@ -148,6 +135,18 @@ def tools(isa: Isa = DEFAULT_ISA) -> str:
 
 def optimised(llvm_ir: str, isa: Isa = DEFAULT_ISA) -> tuple[Any, Any]:
     """Return LLVM IR text as an optimised module, and the target machine that emits its code."""
+    import llvmlite.binding as llvm
+
+    machine = target_machine(isa)
+    module = llvm.parse_assembly(llvm_ir)
+    module.verify()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
+    return module, machine
+
+
+def target_machine(isa: Isa = DEFAULT_ISA) -> Any:
+    """Return LLVM's machine for an instruction set. SetupError if it lays data out in another way than the code expects."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -160,11 +159,23 @@ def optimised(llvm_ir: str, isa: Isa = DEFAULT_ISA) -> tuple[Any, Any]:
     )
     if str(machine.target_data) != DATA_LAYOUT:
         raise SetupError(f"llvmlite {llvmlite.__version__} lays data out as {machine.target_data}; expected {DATA_LAYOUT}")
-    module = llvm.parse_assembly(llvm_ir)
-    module.verify()
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
-    passes.getModulePassManager().run(module, passes)
-    return module, machine
+    return machine
+
+
+def _keep_module(key: str, bitcode: bytes) -> None:
+    with _keeping:
+        _modules[key] = bitcode
+        while len(_modules) > _MODULES:
+            del _modules[next(iter(_modules))]
+
+
+@lru_cache(maxsize=4)
+def _assembly(key: str, llvm_ir: str, isa: Isa) -> str:
+    import llvmlite.binding as llvm
+
+    bitcode = _modules.get(key)
+    module = optimised(llvm_ir, isa)[0] if bitcode is None else llvm.parse_bitcode(bitcode)
+    return str(target_machine(isa).emit_assembly(module))
 
 
 def _cached(folder: Path | None, key: str) -> bytes | None:

@@ -75,13 +75,6 @@ class ObjectFile:
     sections: tuple[Section, ...]
     symbols: tuple[ObjectSymbol, ...]
 
-    def code(self, name: str) -> bytes:
-        """Return the bytes of a function, b"" for a name that the object does not define. What is relocated is zero in them."""
-        symbol = next((s for s in self.symbols if s.name == name and s.section is not None and s.section >= 0), None)
-        if symbol is None or symbol.section is None:
-            return b""
-        return self.sections[symbol.section].data[symbol.value : symbol.value + symbol.size]
-
 
 @dataclass(frozen=True)
 class LoadSegment:

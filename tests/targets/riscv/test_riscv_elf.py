@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
@@ -21,7 +21,7 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.types import tensor_type
 from fleet.targets.riscv import compile as compiler
 from fleet.targets.riscv.compile import RiscvProgram, compile_riscv
-from fleet.targets.riscv.elf import ElfError, ObjectFile, read_image, read_object, write_image
+from fleet.targets.riscv.elf import ElfError, read_image, read_object, write_image
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.prepare import prepared
 
@@ -136,30 +136,25 @@ def test_the_cache_is_used_and_a_damaged_entry_is_made_again(tmp_path: Path, mon
     assert len(calls) == 2
 
 
-def test_the_text_of_single_functions_is_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where LLVM makes other code of a function without the others, the whole text is returned."""
+def test_the_text_is_that_of_the_code(tmp_path: Path) -> None:
+    """The module that is kept for it gives the object, bit for bit; what is not kept any more is compiled again."""
     (tmp_path / "m.py").write_text(
         "import numpy as np\n\n\ndef forward(x):\n    y = np.tanh(x @ x)\n    return np.sort(y, axis=1) @ y, y.sum()\n"
     )
+    compiler._objects.clear()
     compiled = compile_riscv(prepared(load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones((4, 4), np.float32)}), "riscv"))
-    bodies = sorted({o.body for o in compiled.operations})
-    assert len(bodies) > 2
-    whole = functions(compiled.asm())
-    for body in bodies:
-        alone = functions(compiled.asm_of({body}))
-        assert alone[body] == whole[body]
-        assert not {o.symbol for o in compiled.operations} & set(alone)
-    monkeypatch.setattr(ObjectFile, "code", lambda self, _name: self)
-    assert compiled.asm_of(bodies[:1]) == compiled.asm()
+    kept = llvm.parse_bitcode(compiler._modules[compiled.code_hash])
+    assert bytes(compiler.target_machine(compiled.isa).emit_object(kept)) == compiled.object
+    text = compiled.asm()
+    assert all(f"{o.body}:" in text for o in compiled.operations)
+    compiler._modules.clear()
+    assert compiled.asm() is text, "it is kept, too"
+    compiler._assembly.cache_clear()
+    assert compiled.asm() == text
 
 
-def functions(text: str) -> dict[str, list[str]]:
-    """Label -> lines of assembly, without LLVM's numbers of local labels."""
-    found: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in text.splitlines():
-        if re.match(r'"?\w[^\s]*"?:', line):
-            found[line.split(":")[0].strip('"')] = current = []
-        elif line.startswith("\t") and not line.startswith("\t."):
-            current.append(re.sub(r"\.L\w+", "", line))
-    return found
+def test_the_modules_of_the_last_programs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "_MODULES", 2)
+    compiler._objects.clear()
+    hashes = [program(id_).code_hash for id_ in ("a", "b", "c")]
+    assert [h in compiler._modules for h in hashes] == [False, True, True]

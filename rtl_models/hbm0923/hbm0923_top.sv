@@ -169,12 +169,9 @@ module hbm0923_top
     .clk_o   (mvm_clk)
   );
   hbm0923_clock_gate u_sfu_gate (.clk_i, .rst_ni, .enable_i(start[IxSfu] || busy[IxSfu]), .clk_o(sfu_clk));
-  hbm0923_clock_gate u_attention_gate (
-    .clk_i,
-    .rst_ni,
-    .enable_i(start[IxAtt] || start[IxAttNext] || busy[IxAtt] || busy[IxAttNext]),
-    .clk_o   (attention_clk)
-  );
+  logic attention_works;  // in one of its slots
+  assign attention_works = start[IxAtt] || start[IxAttNext] || busy[IxAtt] || busy[IxAttNext];
+  hbm0923_clock_gate u_attention_gate (.clk_i, .rst_ni, .enable_i(attention_works), .clk_o(attention_clk));
   hbm0923_clock_gate u_elementwise_gate (.clk_i, .rst_ni, .enable_i(start[IxElt] || busy[IxElt]), .clk_o(elementwise_clk));
 
   // Operands come from the registers, or while a binary runs from its tasks.
@@ -222,7 +219,7 @@ module hbm0923_top
   hbm_wr_rsp_t [HbmPorts-1:0] aux_hbm_rsp, att_hbm_wr_rsp;
 
   // Attention and wt2hbm have an answer to every write before they commit.
-  hbm0923_clock_gate u_hbm_write_gate (.clk_i, .rst_ni, .enable_i(busy[IxAtt] || busy[IxAux]), .clk_o(hbm_write_clk));
+  hbm0923_clock_gate u_hbm_write_gate (.clk_i, .rst_ni, .enable_i(attention_works || busy[IxAux]), .clk_o(hbm_write_clk));
 
   hbm0923_hbm_hub #(.Ports(HbmPorts)) u_hbm_hub (
     .clk_i,

@@ -92,6 +92,7 @@ def test_legs_of_the_runs_too(project: Path) -> None:
     assert "2 passed" in done.stdout
 
 
+@pytest.mark.nightly  # two builds of vgemm, 180 s
 def test_a_run_on_a_fast_build_says_so_and_has_the_norms_of_the_checked_one(project: Path) -> None:
     case = project / "sim" / "cases" / "mine.toml"
     case.write_text(CASE.replace('["ideal", "fixed", "stall"]', '["ideal"]') + 'builds = ["checked", "fast"]\n')

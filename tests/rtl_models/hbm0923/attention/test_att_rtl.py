@@ -42,6 +42,7 @@ def test_ends_of_the_window(kind: str) -> None:
     bench.play()
 
 
+@pytest.mark.nightly  # a build of its own
 @pytest.mark.parametrize("memory", ["ideal", "stall:13"])
 def test_most_queries_at_once(memory: str) -> None:
     """Eight pairs a group: heads whose last group has one, some and all of them, and rows as short as they get."""
@@ -92,7 +93,7 @@ def test_scales() -> None:
     bench.play()
 
 
-@pytest.mark.parametrize("interval", [2, 3])
+@pytest.mark.parametrize("interval", [2, pytest.param(3, marks=pytest.mark.nightly)])
 def test_slower_steps_and_fp20(interval: int) -> None:
     bench = Bench(Device(ports=8, fifo=16, max_token=64, interval=interval, fp20=True), np.random.default_rng(interval))
     words = bench.mvm(TRP, 64, 50, 3, 1, 2, "wild", delays=(0, 0, 0))

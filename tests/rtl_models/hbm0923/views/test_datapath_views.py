@@ -12,8 +12,14 @@ from hardware_files import hardware_files
 from verilated import verilated
 
 HERE = Path(__file__).parent
+NIGHTLY = pytest.mark.nightly  # each is a build of its own
 WANTED = ("arith/", "hbm0923_att_pkg", "hbm0923_att_column", "hbm0923_att_array", "hbm0923_elementwise_lanes")
 LATENCIES = ("DotLatency", "RoundLatency", "ScaleLatency", "AddLatency", "NarrowLatency")
+
+
+def nightly(*values: tuple[int, ...]) -> list[object]:
+    """Values of one parameter."""
+    return [pytest.param(value, marks=NIGHTLY) for value in values]
 
 
 def played(folder: Path, queries: int, latencies: tuple[int, ...], cycles: int = 60_000) -> list[list[int]]:
@@ -36,7 +42,13 @@ def played(folder: Path, queries: int, latencies: tuple[int, ...], cycles: int =
 
 
 @pytest.mark.parametrize(
-    ("queries", "latencies"), [(2, (5, 7, 3, 9, 2)), (1, (1, 1, 1, 1, 1)), (4, (3, 9, 2, 4, 1)), (3, (8, 4, 6, 13, 5))]
+    ("queries", "latencies"),
+    [
+        (2, (5, 7, 3, 9, 2)),
+        pytest.param(1, (1, 1, 1, 1, 1), marks=NIGHTLY),
+        pytest.param(4, (3, 9, 2, 4, 1), marks=NIGHTLY),
+        (3, (8, 4, 6, 13, 5)),
+    ],
 )
 def test_both_views_are_equal(tmp_path: Path, queries: int, latencies: tuple[int, ...]) -> None:
     """Registers behind every stage, one in all, and fewer or more than stages."""
@@ -49,10 +61,10 @@ def test_both_views_are_equal(tmp_path: Path, queries: int, latencies: tuple[int
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "part"),
     [
-        ("hbm0923_att_column_stages.sv", "complete_q[(q+1)%Queries]", "complete_q[q%Queries]", 0),
+        pytest.param("hbm0923_att_column_stages.sv", "complete_q[(q+1)%Queries]", "complete_q[q%Queries]", 0, marks=NIGHTLY),
         ("hbm0923_att_column_stages.sv", "add(terms[2], terms[3])", "add(terms[2], terms[2])", 0),
         ("hbm0923_elementwise_lanes.sv", ".Latency(AddLatency)) u_mask", ".Latency(AddLatency - 1)) u_mask", 1),
-        ("fp_delay.sv", "$clog2(Latency - 1) : 1", "$clog2(Latency - 1) - 1 : 1", 0),
+        pytest.param("fp_delay.sv", "$clog2(Latency - 1) : 1", "$clog2(Latency - 1) - 1 : 1", 0, marks=NIGHTLY),
     ],
 )
 def test_a_view_that_differs_is_found(tmp_path: Path, name: str, right: str, wrong: str, part: int) -> None:
@@ -86,7 +98,7 @@ def mvm_played(folder: Path, latencies: tuple[int, ...], instructions: int = 600
     return [int(word) for word in run.stdout.split()]
 
 
-@pytest.mark.parametrize("latencies", [(4, 6, 7, 3, 9, 2), (1, 1, 1, 1, 1, 1), (2, 3, 9, 2, 4, 1), (7, 8, 4, 6, 5, 3)])
+@pytest.mark.parametrize("latencies", [(4, 6, 7, 3, 9, 2), *nightly((1, 1, 1, 1, 1, 1), (2, 3, 9, 2, 4, 1)), (7, 8, 4, 6, 5, 3)])
 def test_both_views_of_mvm_are_equal(tmp_path: Path, latencies: tuple[int, ...]) -> None:
     outputs, differ, early = mvm_played(tmp_path, latencies)
     assert outputs > 3_000
@@ -96,10 +108,19 @@ def test_both_views_of_mvm_are_equal(tmp_path: Path, latencies: tuple[int, ...])
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
-        ("hbm0923_mvm_dot_stages.sv", "missing_of(w_i[4*(Half*h+4*i+2)+:4])", "missing_of(w_i[4*(Half*h+4*i+1)+:4])"),
+        pytest.param(
+            "hbm0923_mvm_dot_stages.sv",
+            "missing_of(w_i[4*(Half*h+4*i+2)+:4])",
+            "missing_of(w_i[4*(Half*h+4*i+1)+:4])",
+            marks=NIGHTLY,
+        ),
         ("hbm0923_mvm_product_stages.sv", "zero: sum_i[g] == 51'sd0", "zero: sum_i[0] == 51'sd0"),
-        ("hbm0923_mvm_product_stages.sv", "(g == 0 || pair_i) ? scales_i", "(g == 0 || !pair_i) ? scales_i"),
-        ("hbm0923_mvm_product_stages.sv", "placed[0].high + placed[1].high", "placed[0].high + placed[0].high"),
+        pytest.param(
+            "hbm0923_mvm_product_stages.sv", "(g == 0 || pair_i) ? scales_i", "(g == 0 || !pair_i) ? scales_i", marks=NIGHTLY
+        ),
+        pytest.param(
+            "hbm0923_mvm_product_stages.sv", "placed[0].high + placed[1].high", "placed[0].high + placed[0].high", marks=NIGHTLY
+        ),
         (
             "hbm0923_mvm_epilogue.sv",
             ".Latency(ResLatency - ScaleLatency)) u_res_a",
@@ -138,7 +159,7 @@ def lanes_played(folder: Path, latencies: tuple[int, ...], cycles: int = 30_000)
     return [int(word) for word in run.stdout.split()]
 
 
-@pytest.mark.parametrize("latencies", [(3, 9, 2), (1, 1, 1), (6, 4, 3)])
+@pytest.mark.parametrize("latencies", [(3, 9, 2), *nightly((1, 1, 1), (6, 4, 3))])
 def test_both_views_of_the_last_pass_are_equal(tmp_path: Path, latencies: tuple[int, ...]) -> None:
     results, differ, early = lanes_played(tmp_path, latencies)
     assert results > 8_000
@@ -149,7 +170,9 @@ def test_both_views_of_the_last_pass_are_equal(tmp_path: Path, latencies: tuple[
     ("name", "right", "wrong"),
     [
         ("hbm0923_sfu_lane_stages.sv", "layer_i ? late_gamma : gamma_i", "layer_i ? gamma_i : late_gamma"),
-        ("hbm0923_sfu_lanes.sv", ".Latency(DifferenceSteps - 1)) u_sum", ".Latency(DifferenceSteps)) u_sum"),
+        pytest.param(
+            "hbm0923_sfu_lanes.sv", ".Latency(DifferenceSteps - 1)) u_sum", ".Latency(DifferenceSteps)) u_sum", marks=NIGHTLY
+        ),
     ],
 )
 def test_a_view_of_the_last_pass_that_differs_is_found(tmp_path: Path, name: str, right: str, wrong: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from fleet.adopt.protocols import PROTOCOLS
-from fleet.core.plugins import PluginLoadError, load_plugin, module_of
+from fleet.core.plugins import PluginLoadError, installed, load_plugin, module_of
 from fleet.errors import DeviceError, SetupError
 from fleet.sdk.ports import Protocol
 
@@ -22,7 +21,7 @@ def known_protocols(files: Sequence[Path] = ()) -> Mapping[str, Protocol]:
     protocol or a wrong one; SetupError for an entry point that cannot be loaded.
     """
     found = dict(PROTOCOLS)
-    for point in entry_points(group=GROUP):
+    for point in installed(GROUP):
         try:
             loaded = load_plugin(point, "port protocol")
         except PluginLoadError as error:

@@ -109,9 +109,9 @@ class _OrFile(CompletedText):
 
 def engines() -> list[str]:
     """Return the installed engines without loading them."""
-    from importlib.metadata import entry_points
+    from fleet.core.plugins import installed
 
-    return sorted({point.name for point in entry_points(group="fleet.engines")})
+    return sorted({point.name for point in installed("fleet.engines")})
 
 
 def devices() -> list[str]:

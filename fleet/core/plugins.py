@@ -7,18 +7,55 @@ interpreter cannot be caught.
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TypeGuard, TypeVar, cast
+from typing import TypeAlias, TypeGuard, TypeVar, cast
 
 from fleet.core.signals import signals_told
 from fleet.errors import FleetError
 
 _T = TypeVar("_T")
+
+
+_PathState: TypeAlias = tuple[tuple[str, int | None], ...]
+
+
+def installed(group: str, name: str | None = None) -> EntryPoints:
+    """Return the entry points of a group, or those of one name, as `importlib.metadata.entry_points` does.
+
+    It reads every distribution's metadata at each call (30 ms). Here that is done again only when the import path, or a folder on
+    it, has changed: installing and uninstalling change the folder.
+    """
+    return _selected(_path_state(), group, name)
+
+
+def _path_state() -> _PathState:
+    return tuple((path, _changed(path)) for path in sys.path)
+
+
+@lru_cache(maxsize=4)
+def _read(_: _PathState) -> EntryPoints:
+    found = entry_points()
+    return EntryPoints(point for group in found.groups for point in found.select(group=group))
+
+
+@lru_cache(maxsize=256)
+def _selected(state: _PathState, group: str, name: str | None) -> EntryPoints:
+    every = _read(state)
+    return every.select(group=group) if name is None else every.select(group=group, name=name)
+
+
+def _changed(path: str) -> int | None:
+    try:
+        return os.stat(path or ".").st_mtime_ns
+    except OSError:
+        return None
 
 
 class PluginLoadError(FleetError):
@@ -89,8 +126,8 @@ def blamed(error: BaseException) -> str | None:
 
 def foreign_points() -> Iterator[EntryPoint]:
     """Entry points of every group of fleet, less fleet's own."""
-    points = entry_points()
-    for point in (p for group in points.groups if group.startswith("fleet.") for p in points.select(group=group)):
+    points = _read(_path_state())
+    for point in (p for p in points if p.group.startswith("fleet.")):
         if point.value.partition(":")[0].partition(".")[0] != "fleet":
             yield point
 

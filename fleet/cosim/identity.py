@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from fleet.core.cache import cache_root
 from fleet.core.codec import decode
 from fleet.core.files import write_atomically
+from fleet.core.plugins import installed
 from fleet.core.version import __version__
 from fleet.errors import FleetError
 from fleet.isa.closure import Imports, closure, imports_of
@@ -104,7 +104,7 @@ def software_members(*more: Path) -> tuple[Path, ...]:
 
     more: files of fleet whose imports count, too.
     """
-    points = [point for group in ("fleet.engines", "fleet.instruction_sets", "fleet.passes") for point in entry_points(group=group)]
+    points = [point for group in ("fleet.engines", "fleet.instruction_sets", "fleet.passes") for point in installed(group)]
     roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "regress" / "case_runs.py", *more]
     roots += sorted((_PACKAGE / "frontend").glob("*.py"))  # commands choose among these
     roots += [path for point in points if (path := _file_of(point.module)) is not None]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
-from fleet.core.plugins import PluginLoadError, load_plugin
+from fleet.core.plugins import PluginLoadError, installed, load_plugin
 from fleet.errors import SetupError
 
 if TYPE_CHECKING:  # listing the names must not import the IR
@@ -17,7 +17,7 @@ GROUP = "fleet.engines"
 
 def _points() -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
-    for point in entry_points(group=GROUP):
+    for point in installed(GROUP):
         other = found.get(point.name)
         if other is not None and other.value != point.value:
             raise SetupError(f"two engines are called {point.name}: {other.value} and {point.value}", hint="uninstall one")

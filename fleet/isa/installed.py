@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
-from fleet.core.plugins import raised_by_code
+from fleet.core.plugins import installed, raised_by_code
 from fleet.errors import FleetError
 from fleet.isa.manifest_check import manifest_place, raised_at
 from fleet.sdk import Extension, InstructionSet
@@ -26,7 +26,7 @@ _VERSIONS = "`fleet help instruction-sets`, Versions, says what changed"
 
 def entry_point(name: str) -> EntryPoint:
     """The entry point of a set. Raises PluginError if none is installed."""
-    for point in entry_points(group=GROUP, name=name):
+    for point in installed(GROUP, name):
         return point
     raise PluginError(f"no instruction set '{name}' is installed", where=name)
 

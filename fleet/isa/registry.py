@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from fleet.core.notice import notice
-from fleet.core.plugins import raised_by_code
+from fleet.core.plugins import installed, raised_by_code
 from fleet.core.toml_places import place
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
@@ -198,7 +198,7 @@ def _load_all() -> tuple[dict[str, InstructionSet], dict[str, FleetError]]:
     if key not in _CACHE:
         good: dict[str, InstructionSet] = {}
         bad: dict[str, FleetError] = {}
-        for point in sorted(entry_points(group=GROUP), key=lambda p: p.name):
+        for point in sorted(installed(GROUP), key=lambda p: p.name):
             if point.name in good and _same(point, good[point.name]):
                 continue
             try:

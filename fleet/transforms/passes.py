@@ -9,10 +9,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Literal, cast
 
-from fleet.core.plugins import load_plugin
+from fleet.core.plugins import installed, load_plugin
 from fleet.errors import FleetError
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
@@ -88,7 +87,7 @@ def plain(name: str, summary: str, exact: Exactness, apply: Callable[[Edit], Non
 
 def pass_names() -> list[str]:
     """Return every registered pass: the project's in pipeline order, then plug-ins by name."""
-    return [*_OWN, *sorted({p.name for p in entry_points(group=GROUP)} - _OWN.keys())]
+    return [*_OWN, *sorted({p.name for p in installed(GROUP)} - _OWN.keys())]
 
 
 def find_pass(text: str) -> Pass:
@@ -108,6 +107,6 @@ def find_pass(text: str) -> Pass:
 def _factory(name: str) -> PassFactory:
     if name in _OWN:
         return importlib.import_module(f"fleet.transforms.{_OWN[name]}").PASS
-    for point in entry_points(group=GROUP, name=name):
+    for point in installed(GROUP, name):
         return cast("PassFactory", load_plugin(point, "pass"))
     raise FleetError(f"no pass is called {name or '(nothing)'}", hint=f"passes are {', '.join(pass_names())}")

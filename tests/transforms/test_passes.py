@@ -129,11 +129,11 @@ def test_a_plug_in_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from fleet.transforms import passes
 
     point = EntryPoint("mine", "fleet.transforms.simplify.dce:PASS", passes.GROUP)
-    monkeypatch.setattr(passes, "entry_points", lambda group, name=None: [point] if name in (None, "mine") else [])
+    monkeypatch.setattr(passes, "installed", lambda group, name=None: [point] if name in (None, "mine") else [])
     assert pass_names()[-1] == "mine"
     assert find_pass("mine").name == "dce"
     broken_point = EntryPoint("mine", "fleet.transforms.nothing:PASS", passes.GROUP)
-    monkeypatch.setattr(passes, "entry_points", lambda group, name=None: [broken_point])
+    monkeypatch.setattr(passes, "installed", lambda group, name=None: [broken_point])
     with pytest.raises(FleetError, match="cannot be loaded"):
         find_pass("mine")
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.metadata import entry_points
 from operator import methodcaller
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from fleet.core.plugins import load_plugin
+from fleet.core.plugins import installed, load_plugin
 from fleet.errors import ModelError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of
@@ -165,6 +164,6 @@ def kernel(info: DispatchInfo, operators: Mapping[str, Operator] | None = None) 
 
 
 def _plugin(name: str) -> Operator | None:
-    for point in entry_points(group=ENTRY_POINTS, name=name):
+    for point in installed(ENTRY_POINTS, name):
         return cast("Operator", load_plugin(point, "VM operator"))
     return None

@@ -9,11 +9,11 @@ import sys
 import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
 from fleet.core.codec import Json, decode, encode_record, is_table
+from fleet.core.plugins import installed
 from fleet.core.processes import run
 from fleet.errors import DeviceError
 from fleet.isa.registry import GROUP
@@ -163,9 +163,9 @@ def find_side(text: str, folder: Path) -> RevisionSide:
         if not (tree / inside).is_file():
             raise DeviceError(f"{inside} is not in revision {revision}", where=text)
         return RevisionSide(text, None, tree / inside)
-    points = list(entry_points(group=GROUP, name=name))
+    points = list(installed(GROUP, name))
     if not points:
-        known = ", ".join(sorted({p.name for p in entry_points(group=GROUP)})) or "none"
+        known = ", ".join(sorted({p.name for p in installed(GROUP)})) or "none"
         raise DeviceError("is neither a description (.rdl) nor an installed set", where=text, hint=f"installed: {known}")
     if not at:
         return RevisionSide(text, name, None)

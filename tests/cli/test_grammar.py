@@ -247,7 +247,10 @@ def test_what_users_are_told_to_read_is_there_for_a_wheel_s_users_too() -> None:
     """A wheel has no folder docs: errors and help name `fleet help TOPIC`, and the page exists."""
     topics: set[str] = set()
     for path in sorted((ROOT / "fleet").rglob("*.py")):
-        for text in _said(ast.parse(path.read_text())):
+        source = path.read_text()
+        if "docs/" not in source and "fleet help" not in source:
+            continue
+        for text in _said(ast.parse(source)):
             assert not re.search(r"docs/[a-z-]+\.md", text), (path, text)
             topics |= set(re.findall(r"fleet help ([a-z][a-z-]+)", text))
     for words, command in COMMANDS:

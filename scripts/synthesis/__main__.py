@@ -63,6 +63,11 @@ class Yosys:
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(self.site), PACKAGE]
             if subprocess.run(pip, check=False).returncode:
                 sys.exit(f"synthesis: pip cannot install {PACKAGE}; put it into {self.site}")
+        # Yosys 0.70 says 16 where a RAM512X1S has 9 address bits, and then has no cell for it.
+        rams = self.site / "pyosys/share/xilinx/lutrams_xcu.txt"
+        rams.write_text(
+            re.sub(r'"ABITS" 16 \{\s+abits 16;', '"ABITS" 9 {\n\t\tabits 9;', rams.read_text(encoding="utf-8")), encoding="utf-8"
+        )
 
     def run(self, commands: Sequence[str], log: Path, folder: Path, timeout: float | None = None) -> str:
         """Run commands; return "" or why they failed."""

@@ -152,6 +152,7 @@ def test_other_damage_is_named(tmp_path: Path, whole: Path) -> None:
 @example(8, struct.pack("<QQ", 1 << 63, 1 << 63))
 @example(16, struct.pack("<Q", 1 << 40))
 @example(24, struct.pack("<Q", (1 << 64) - 1))
+@example(48, b"\0\0\0\n\t")
 def test_changed_bytes_never_give_anything_but_a_model_error(tmp_path: Path, whole: Path, at: int, data: bytes) -> None:
     good = whole.read_bytes()
     path = tmp_path / "fuzz.gguf"

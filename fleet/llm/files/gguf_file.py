@@ -69,7 +69,8 @@ class GgufFile:
             self.__dict__.pop("_file", None)
 
     def _bad(self, what: str) -> ModelError:
-        return ModelError(what, where=self.place, hint="the file is damaged or no GGUF file")
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in what)  # a damaged name may have any
+        return ModelError(shown, where=self.place, hint="the file is damaged or no GGUF file")
 
     def _take(self, count: int, what: str) -> bytes:
         left = self.size - self._file.tell()

@@ -11,6 +11,8 @@ from mvm_random import IRQ_EN, Case, Place, Runner, compare, prepare, start
 
 from fleet.engines.rtl_sim.job import JobScript
 
+NIGHTLY = pytest.mark.nightly  # hbm0923's unit takes 60 s to build
+
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
@@ -40,10 +42,12 @@ def _mean(runner: Runner, tokens: int, chin: int, chout: int, phases: int, memor
     return float(np.mean(cycles))
 
 
+@NIGHTLY
 def test_a_token_of_4096_by_4096(large: Runner) -> None:
     assert 8448 < _mean(large, 1, 4096, 4096, 16) <= 8620
 
 
+@NIGHTLY
 @pytest.mark.parametrize(("chin", "chout", "limit"), [(4096, 13696, 28_248), (13696, 4096, 28_288)])
 def test_the_long_ones_take_little_more_than_their_limit(large: Runner, chin: int, chout: int, limit: int) -> None:
     assert 0.97 < limit / _mean(large, 1, chin, chout, 4) < 1
@@ -53,21 +57,25 @@ def test_a_small_device_hides_refreshes_too(small: Runner) -> None:
     assert 0.97 < 8448 / _mean(small, 1, 4096, 1024, 8) < 1
 
 
+@NIGHTLY
 def test_a_short_one(large: Runner) -> None:
     assert 0.76 < 528 / _mean(large, 1, 4096, 256, 16) < 1
 
 
+@NIGHTLY
 def test_groups_of_32_run_at_the_rate_of_the_ports(large: Runner) -> None:
     assert 9216 < _mean(large, 1, 4096, 4096, 1, "ideal", tblk=32) < 1.01 * 9216
     assert _mean(large, 1, 4096, 256, 1, "ideal", tblk=32) <= 576 + 44  # start, pipeline, answer (docs/performance.md, Cycles)
     assert _mean(large, 1, 4096, 4096, 4, tblk=32) < 1.02 * 9216
 
 
+@NIGHTLY
 def test_tokens_are_loaded_in_long_bursts(large: Runner) -> None:
     assert _mean(large, 16, 4096, 256, 1, "ideal") <= 9260
     assert _mean(large, 16, 4096, 256, 1, "fixed:200") < 10_670
     assert _mean(large, 16, 4096, 256, 8) < 9700
 
 
+@NIGHTLY
 def test_results_are_those_of_the_functional_model(large: Runner) -> None:
     compare(large, [Case(4096, 256, 6, 128, bn=True, residual=True), Case(2112, 70, 9, 32, bn=True, argmax=True)], 5, "timed:2")

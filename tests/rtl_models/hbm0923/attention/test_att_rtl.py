@@ -9,7 +9,10 @@ from att_runner import F2W, TRP, Bench, Device
 SMALL = Device(ports=8, fifo=32, max_token=512, queries=2)
 LARGE = Device(ports=32, queries=4)
 ONE = Device(ports=16, max_token=512)
-DEVICES = pytest.mark.parametrize("device", [SMALL, LARGE, ONE], ids=["8 ports", "32 ports", "16 ports, a query at once"])
+NIGHTLY = pytest.mark.nightly  # the bench of 32 ports takes 60 s to build
+DEVICES = pytest.mark.parametrize(
+    "device", [SMALL, pytest.param(LARGE, marks=NIGHTLY), ONE], ids=["8 ports", "32 ports", "16 ports, a query at once"]
+)
 LENGTHS = (1, 15, 16, 17, 31, 32, 33, 100)
 MEMORIES = ("ideal", "fixed:40", "stall:11", "stall:12")
 
@@ -65,6 +68,7 @@ def test_store(device: Device, memory: str) -> None:
     bench.play(memory)
 
 
+@NIGHTLY
 def test_longest_rows() -> None:
     bench = Bench(LARGE, np.random.default_rng(5))
     for mode in (TRP, F2W):
@@ -124,6 +128,7 @@ def test_hulls() -> None:
     assert [r.hulls for r in bench.play()] == expected
 
 
+@NIGHTLY
 def test_the_stream_never_stops() -> None:
     """With ideal memory an instruction takes a cycle a beat of each group of query heads, and a constant."""
     for mode in (TRP, F2W):
@@ -164,6 +169,7 @@ def test_bus_error() -> None:
     bench.play("stall:1", short_hbm=8192 + 1024)
 
 
+@NIGHTLY
 @pytest.mark.parametrize("cycles", [5, 12, 19, 26, 33])
 def test_nothing_gathered_outlives_an_error(cycles: int) -> None:
     """The error comes while tokens of the next beat are gathered; a later instruction must not write them."""

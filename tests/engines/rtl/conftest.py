@@ -12,15 +12,9 @@ from fleet.engines.rtl_sim.build import build
 from fleet.engines.rtl_sim.process import Simulation
 
 
-@pytest.fixture(autouse=True)
-def _builds_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever FLEET_RTL_BUILD says where the tests are started: they hold builds of a mode against each other."""
-    monkeypatch.delenv("FLEET_RTL_BUILD", raising=False)
-
-
 @pytest.fixture(scope="session")
 def executable() -> Path:
-    return build(loopback(), mode="checked")
+    return build(loopback())
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,11 @@ from fleet.errors import DeviceError, SetupError
 ASSERTION = 3 << 4  # the fixture's fault that breaks an assertion and nothing else
 
 
+@pytest.fixture(scope="module")
+def checked() -> Path:
+    return build(loopback(), mode="checked")
+
+
 def test_the_word_chooses_and_another_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FLEET_RTL_BUILD", raising=False)
     assert build_mode() == "checked"
@@ -74,18 +79,18 @@ def _copied(place: Workplace, executable: Path, fault: int = 0) -> tuple[bytes, 
 
 
 @pytest.mark.parametrize("mode", ["fast", "edit"])
-def test_every_bit_and_cycle_is_the_same(executable: Path, mode: BuildMode, tmp_path: Path) -> None:
+def test_every_bit_and_cycle_is_the_same(checked: Path, mode: BuildMode, tmp_path: Path) -> None:
     other = build(loopback(), mode=mode)
-    assert other != executable
+    assert other != checked
     info = json.loads((other.parent / "info.json").read_text())
     assert info["mode"] == mode
-    found = [_copied(Workplace(tmp_path / name), path) for name, path in (("one", executable), ("other", other))]
+    found = [_copied(Workplace(tmp_path / name), path) for name, path in (("one", checked), ("other", other))]
     assert found[0] == found[1]
 
 
-def test_a_checked_build_stops_at_an_assertion_and_a_fast_one_has_none(executable: Path, tmp_path: Path) -> None:
+def test_a_checked_build_stops_at_an_assertion_and_a_fast_one_has_none(checked: Path, tmp_path: Path) -> None:
     with pytest.raises(SimulationError, match="assert"):
-        _copied(Workplace(tmp_path / "checked"), executable, ASSERTION)
+        _copied(Workplace(tmp_path / "checked"), checked, ASSERTION)
     _copied(Workplace(tmp_path / "fast"), build(loopback(), mode="fast"), ASSERTION)
 
 

@@ -26,6 +26,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from fleet.core.codec import Json
+from fleet.core.plugins import installed
 from fleet.errors import ExitCode, FleetError
 
 ENGINES = "--engines"
@@ -109,8 +110,6 @@ class _OrFile(CompletedText):
 
 def engines() -> list[str]:
     """Return the installed engines without loading them."""
-    from fleet.core.plugins import installed
-
     return sorted({point.name for point in installed("fleet.engines")})
 
 

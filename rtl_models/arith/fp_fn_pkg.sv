@@ -290,7 +290,7 @@ package fp_fn_pkg;
     return (odd.pos || odd.neg) ? {odd.neg, 31'h7F80_0000} : 32'd0;
   endfunction
 
-  // A sum of such products to binary32, one rounding.
+  // Rounds an exact sum of these products to binary32.
   function automatic logic [31:0] fixed_products_to_fp32(input logic signed [63:0] low, input logic signed [63:0] high);
     /*verilator no_inline_task*/
     return fixed_pair_or_special(low, high, 32'd0, ProductSplit);

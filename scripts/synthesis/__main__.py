@@ -33,6 +33,7 @@ from netlist import Summary, operator_box, summary
 from operators import OPERATORS, Operator, marked
 from rtlil import AROUND, Module, keys, read_modules, together
 
+from fleet.core.files import write_atomically
 from fleet.engines.rtl_sim.cache import cache_folder
 from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.isa.hardware import hardware_of
@@ -65,9 +66,10 @@ class Yosys:
                 sys.exit(f"synthesis: pip cannot install {PACKAGE}; put it into {self.site}")
         # Yosys 0.70 says 16 where a RAM512X1S has 9 address bits, and then has no cell for it.
         rams = self.site / "pyosys/share/xilinx/lutrams_xcu.txt"
-        rams.write_text(
-            re.sub(r'"ABITS" 16 \{\s+abits 16;', '"ABITS" 9 {\n\t\tabits 9;', rams.read_text(encoding="utf-8")), encoding="utf-8"
-        )
+        before = rams.read_text(encoding="utf-8")
+        after = re.sub(r'"ABITS" 16 \{\s+abits 16;', '"ABITS" 9 {\n\t\tabits 9;', before)
+        if after != before:
+            write_atomically(rams, after.encode())
 
     def run(self, commands: Sequence[str], log: Path, folder: Path, timeout: float | None = None) -> str:
         """Run commands; return "" or why they failed."""

@@ -101,10 +101,11 @@ def keys(modules: Mapping[str, Module]) -> dict[str, str]:
 
 
 def _whatever_numbers(text: str) -> str:
-    """Return a hash of a module's text whatever the numbers of its automatic names, and in whatever order its parts stand.
+    """Return a hash of a module, whatever the numbers in its automatic names and the order of its cells, wires and connections.
 
-    Yosys gives equal modules other numbers and orders. A name's number becomes a hash of the parts that it stands in, by the
-    hashes of the names in those, a few times over; then the parts are sorted.
+    Colour refinement: an automatic name's colour is a hash of the cells, wires and connections that use it, with the colours of
+    their other automatic names; after `_ROUNDS` rounds colours replace numbers, and the text is sorted and hashed. Modules that
+    differ only in wiring farther than `_ROUNDS` unnamed cells from every name would have one hash.
     """
     parts = _PART.findall(text)
     named = [_NUMBER.split(part) for part in parts]  # text, name, text, ...

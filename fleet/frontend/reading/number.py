@@ -21,7 +21,7 @@ class NumberValue:
         constants: constants made so far, by type: the same number can take part in float32 and in int64 arithmetic.
         place: where its constants belong. variable: depth of calls and name of the variable that it was first bound to.
         formula: operation, operands and result type that computed it, for a number that the source computes out of others.
-        length: how many such operations stand behind it.
+        length: number of operations that compute it, its operands' included.
         dim: array and axis, for a dimension that is not known before the run.
         origin: the one-element array that a known number was taken from; None for others, and outside the loop body or branch
             that computes the array.

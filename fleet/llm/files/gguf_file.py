@@ -45,6 +45,11 @@ class TensorInfo(NamedTuple):
     nbytes: int
 
 
+def _shown(text: str) -> str:
+    """A text that holds names of a file: one line, whatever is in them."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class GgufFile:
     """An open file: its fields and its tensors.
 
@@ -69,8 +74,7 @@ class GgufFile:
             self.__dict__.pop("_file", None)
 
     def _bad(self, what: str) -> ModelError:
-        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in what)  # a damaged name may have any
-        return ModelError(shown, where=self.place, hint="the file is damaged or no GGUF file")
+        return ModelError(_shown(what), where=self.place, hint="the file is damaged or no GGUF file")
 
     def _take(self, count: int, what: str) -> bytes:
         left = self.size - self._file.tell()
@@ -186,7 +190,7 @@ class GgufFile:
         """Return the tensor, float32. Raises ModelError if the file has changed since or its format cannot be unpacked."""
         info = self.tensors[name]
         needed = info.nbytes + bytes_of(info.shape, np.dtype(np.float32))
-        check_room(needed, f"tensor {name}, {self.format_of(name)}{list(info.shape)},", where=self.place)
+        check_room(needed, _shown(f"tensor {name}, {self.format_of(name)}{list(info.shape)},"), where=self.place)
         try:
             with self.path.open("rb") as file:
                 file.seek(info.offset)

@@ -325,7 +325,7 @@ class _Planned:
 def _planned(design: Design, flavour: Flavour, mode: BuildMode, *, counts: Path | None = None) -> _Planned:
     tools = find_toolchain()
     files, verilog, cpp = _gather(design, flavour)
-    recipe = recipe_of("checked" if flavour == "coverage" else mode, tools)  # it counts assertions
+    recipe = recipe_of("checked" if flavour == "coverage" and mode == "fast" else mode, tools)  # it counts assertions
     options = _options(flavour, recipe, tools)
     if counts is not None:
         recipe = counting(recipe, counts)

@@ -1,7 +1,9 @@
 """Compiled objects that several simulations share: Verilator's runtime, bench and memories are compiled once per version.
 
 An object is known by the hash of its compiler's version, its flags, and the text of its source with every header that it includes
-and that a build may change (the design's, the bench's, Verilator's). Headers of the system come with the compiler.
+and that a build may change (the design's, the bench's, Verilator's). Headers of the system come with the compiler. A macro of
+Verilator's that is given to all sources and that none of these texts mentions is left out: most of the runtime and of the bench is
+the same with waves and without.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from pathlib import Path
 from fleet.core.sealed import read_sealed, write_sealed
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+_SWITCH = re.compile(rb"\bV[LM]_\w+")
+_UNREAD = re.compile(rb"^#if VM_TRACE\b.*\n# *define WAVES 1\b.*\n#endif\b", re.MULTILINE)
+"""In verilated.h, so in all: a word that the runtime itself never reads."""
 _COMPILED = ".gch"
 _FEW = 3
 """Objects for which compiling their header first does not pay."""
@@ -57,44 +62,57 @@ def compilations(listing: str, obj: Path, compiler: str) -> tuple[Compilation, .
         left_out = ("-c", "-o", "-MMD", "-include", out, header)
         flags = [w for w in words[:-1] if not w.startswith("-I") and w not in left_out]
         folders = [(obj / w[2:]).resolve() for w in words if w.startswith("-I")]
-        digest = hashlib.sha256(f"{compiler}\0{' '.join(flags)}\0".encode())
         files = list(closure.of(source, folders))
         if not files:
             continue  # make writes it first
-        for name, text in files:
-            digest.update(f"{name}\0{len(text)}\0".encode() + text)
+        read = set[bytes]().union(*(file.switches for file in files))
+        flags = [w for w in flags if not w.startswith(("-DVL_", "-DVM_")) or w[2:].partition("=")[0].encode() in read]
+        digest = hashlib.sha256(f"{compiler}\0{' '.join(flags)}\0".encode())
+        for file in files:
+            digest.update(f"{file.name}\0{len(file.text)}\0".encode() + file.text)
         found.append(Compilation(obj / out, digest.hexdigest()[:32], header))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A source or header: its text, what it includes, and the macros of Verilator's that it mentions."""
+
+    name: str
+    text: bytes
+    included: tuple[str, ...]
+    switches: frozenset[bytes]
 
 
 class _Closure:
     """Files and what they include, each read once."""
 
     def __init__(self) -> None:
-        self._files: dict[Path, tuple[bytes, tuple[str, ...]] | None] = {}
+        self._files: dict[Path, _File | None] = {}
 
-    def of(self, source: Path, folders: Sequence[Path]) -> Iterable[tuple[str, bytes]]:
-        """(name, text) of a source and of all that it includes out of the folders, in the order in which it meets them."""
+    def of(self, source: Path, folders: Sequence[Path]) -> Iterable[_File]:
+        """A source and all that it includes out of the folders, in the order in which it meets them."""
         todo, seen = [source], {source}
         while todo:
             path = todo.pop(0)
-            read = self._read(path)
-            if read is None:
+            file = self._read(path)
+            if file is None:
                 continue
-            yield path.name, read[0]
-            for name in read[1]:
+            yield file
+            for name in file.included:
                 places = (folder / name for folder in (path.parent, *folders))
                 there = next((p for p in places if self._read(p) is not None), None)
                 if there is not None and there not in seen:
                     seen.add(there)
                     todo.append(there)
 
-    def _read(self, path: Path) -> tuple[bytes, tuple[str, ...]] | None:
+    def _read(self, path: Path) -> _File | None:
         if path not in self._files:
             self._files[path] = None
             with contextlib.suppress(OSError):
                 text = path.read_bytes()
-                self._files[path] = text, tuple(name.decode(errors="replace") for name in _INCLUDE.findall(text))
+                included = tuple(name.decode(errors="replace") for name in _INCLUDE.findall(text))
+                self._files[path] = _File(path.name, text, included, frozenset(_SWITCH.findall(_UNREAD.sub(b"", text))))
         return self._files[path]
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from fleet.engines.rtl_sim.objects import Compilation, compilations, keep, place
+from fleet.engines.rtl_sim.tools import find_toolchain
 
 LISTING = """\
 make: Entering directory
@@ -65,6 +68,27 @@ def test_flags_and_compiler_count_and_places_do_not(obj: Path, tmp_path: Path) -
     moved = tmp_path.parent / f"{tmp_path.name}-moved"
     tmp_path.rename(moved)
     assert {name: c.key for name, c in found(moved / "obj").items()} == {name: c.key for name, c in before.items()}
+
+
+def test_a_macro_of_verilator_counts_where_it_is_mentioned(obj: Path) -> None:
+    before = found(obj)
+    told = LISTING.replace("-MMD", "-DVM_TRACE=1 -DVL_OWN -MMD")
+    assert {name: c.key for name, c in found(obj, told).items()} == {name: c.key for name, c in before.items()}
+    header = obj.parent / "include" / "runtime.h"
+    header.write_text("#if VM_TRACE  // waves\n# define WAVES 1  // for old code\n#endif\nint r;\n")
+    before = found(obj)
+    assert found(obj, told)["bench.o"].key == before["bench.o"].key, "nothing reads that word"
+    (obj.parent / "src" / "bench.h").write_text("#include <runtime.h>\n#ifdef VL_OWN\n#endif\n")
+    before = found(obj)
+    after = found(obj, told)
+    assert {name for name in before if before[name].key != after[name].key} == {"bench.o"}
+
+
+def test_the_runtime_reads_no_word_for_waves() -> None:
+    asked = [str(find_toolchain().verilator), "--getenv", "VERILATOR_ROOT"]
+    root = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
+    runtime = [p for p in (root / "include").rglob("*") if p.suffix in {".h", ".cpp"}]
+    assert [p.name for p in runtime if re.search(r"\bWAVES\b", p.read_text(errors="replace"))] == ["verilated.h"]
 
 
 def _headers(names: Sequence[str]) -> None:

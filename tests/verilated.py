@@ -11,15 +11,17 @@ from fleet.engines.rtl_sim.cache import cache_folder
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.tools import find_toolchain
 
-_CFLAGS = "-std=c++17 -ffp-contract=off -I.."
-"""Of all benches: one with flags of its own compiles a runtime of its own. Its macros stand in the first lines of its copy."""
+_CFLAGS = "-std=c++17 -I.."
+"""Of all benches, and of simulations: one with flags of its own compiles a runtime of its own. Its macros stand in the first lines
+of its copy."""
+
+_MOST_SLOW = 1_500_000
+"""Bytes of code for the start of a simulation, up to which the whole design is compiled as one source: many sources read the
+runtime's headers many times, but only apart from the rest can such code be left as it is."""
 
 
-def verilated(arguments: Sequence[str], folder: Path, prefix: str, fast: str = "-O1") -> Path:
-    """The executable `obj/<prefix>` in `folder`, out of the files that `arguments` name there.
-
-    fast: how the design and the bench are optimised.
-    """
+def verilated(arguments: Sequence[str], folder: Path, prefix: str) -> Path:
+    """The executable `obj/<prefix>` in `folder`, out of the files that `arguments` name there."""
     tools = find_toolchain()
 
     def run(command: Sequence[str], count: int = 1) -> None:
@@ -27,7 +29,9 @@ def verilated(arguments: Sequence[str], folder: Path, prefix: str, fast: str = "
         assert done.returncode == 0, (done.stdout[-1000:], done.stderr[-4000:])
 
     run([str(tools.verilator), "--cc", "--exe", "--prefix", prefix, "-Mdir", "obj", "-CFLAGS", _CFLAGS, *arguments])
-    flags = [f"OPT_FAST={fast}", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1"]
+    flags = ["OPT_FAST=-O1", "OPT_SLOW=-O0", "OPT_GLOBAL=-O1"]
+    if sum(path.stat().st_size for path in (folder / "obj").glob("*__Slow.cpp")) < _MOST_SLOW:
+        flags.append("VM_PARALLEL_BUILDS=0")
     command = [str(tools.make), "-C", "obj", "-f", f"{prefix}.mk", "-j2", *flags]
     make_sharing(cache_folder() / "objects", command, folder / "obj", os.environ, tools.compiler_version, run)
     return folder / "obj" / prefix

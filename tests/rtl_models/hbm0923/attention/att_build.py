@@ -37,7 +37,6 @@ OPTIONS += [
     "-Wno-fatal",
     "--quiet-stats",
 ]
-FAST = "-O3"
 
 
 def sources() -> list[Path]:
@@ -57,7 +56,7 @@ def build(parameters: dict[str, int]) -> Path:
     headers = sorted((RTL / "memory").glob("*.h"))
     files = [*sources(), *cpp, *headers]
     settings = [*OPTIONS, *(f"-G{name}={value}" for name, value in parameters.items())]
-    text = "\n".join([*settings, FAST, str(tools.verilator)]).encode()
+    text = "\n".join([*settings, str(tools.verilator)]).encode()
     key = hashlib.sha256(text + b"".join(p.name.encode() + p.read_bytes() for p in files)).hexdigest()[:24]
     folder = cache_folder() / f"att_bench-{key}"
     with locked(folder.with_suffix(".lock"), lambda: None):
@@ -68,5 +67,5 @@ def build(parameters: dict[str, int]) -> Path:
             for path in files:
                 shutil.copy(path, folder / path.name)
             names = [p.name for p in (*sources(), *cpp)]
-            shutil.copy(verilated([*settings, *names], folder, "Vtop", FAST), done)
+            shutil.copy(verilated([*settings, *names], folder, "Vtop"), done)
     return done

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clock import estimate, table_of, with_estimate
-from netlist import Summary, operator_box, summary
+from netlist import OperatorBox, Summary, operator_box, summary
 from operators import OPERATORS, Operator, marked
 from rtlil import AROUND, Module, keys, read_modules, together
 
@@ -50,6 +50,8 @@ _SMALL = 300_000
 VCU128 = {"LUT": 1_303_680, "FF": 2_607_360, "DSP": 9_024, "BRAM36": 2_016, "URAM": 960}
 """Of the XCVU37P."""
 SHOWN = ("LUT", "FF", "DSP", "BRAM36", "URAM")
+WHOLE = "the top itself"
+"""Row of a table: what no unit has, and the paths from one unit to another."""
 
 
 class Yosys:
@@ -131,12 +133,12 @@ def mapped_operator(yosys: Yosys, o: Operator, *, staged: bool = False) -> tuple
     return yosys.mapped(digest(read, source, *texts), source, "sv", [read, *ALONE])
 
 
-def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, Summary], dict[str, str]]:
+def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, OperatorBox], dict[str, str]]:
     """Print the operators that are named, in one stage; return them as boxes, and why some have no figures."""
     named = [o for o in OPERATORS if o.name in said]
     with ThreadPoolExecutor(jobs) as pool:
         paths = dict(zip(named, pool.map(lambda o: mapped_operator(yosys, o), named), strict=True))
-    found: dict[str, Summary] = {}
+    found: dict[str, OperatorBox] = {}
     missing: dict[str, str] = {}
     print("| operator in one stage | LUT | DSP | CARRY4 | ns |\n|---|---|---|---|---|")
     for o, (path, why) in paths.items():
@@ -146,7 +148,7 @@ def operators(yosys: Yosys, said: Sequence[str], jobs: int) -> tuple[dict[str, S
             print(f"| {o.name} | {why} | | | |")
             continue
         cells = (f"{found[o.name].cells.get(kind, 0):,.0f}" for kind in ("LUT", "DSP", "CARRY4"))
-        print(f"| {o.name} | {' | '.join(cells)} | {found[o.name].through['A']['Y']:.1f} |", flush=True)
+        print(f"| {o.name} | {' | '.join(cells)} | {found[o.name].delay:.1f} |", flush=True)
     return found, missing
 
 
@@ -367,7 +369,7 @@ def table(device: Device, name: str) -> tuple[float, str] | None:
     )
     total, slowest, slowest_unit = Counter[str](), 0.0, ""
     missing: dict[str, str] = {}
-    units = {**device.units, **({"the top itself": device.top} if device.whole else {})}
+    units = {**device.units, **({WHOLE: device.top} if device.whole else {})}
     for unit, part in sorted(units.items()):
         row = device.row(part)
         total.update(row.cells)
@@ -380,7 +382,7 @@ def table(device: Device, name: str) -> tuple[float, str] | None:
         mark = "*" if row.missing else ""
         mhz = f"{1000 / row.slowest:.0f}" if row.slowest else "-"
         print(f"| {unit}{mark} | {cells} | {f'{row.slowest:.1f}' if row.slowest else '-'} | {mhz} | {where} | {calls or '-'} |")
-        words = ", ".join(f"{n} {k}" for k, n in Counter(p for p in row.path).most_common(8))
+        words = ", ".join(f"{n} {short(k)}" for k, n in Counter(row.path).items())
         print(f"{unit}: {row.slowest:.2f} ns in {where}: {words}", file=sys.stderr)
     cells = " | ".join(f"{shown(total, kind):,.0f}" for kind in SHOWN)
     print(f"| all{'*' if missing else ''} | {cells} | {f'{slowest:.1f} | {1000 / slowest:.0f}' if slowest else '- | -'} | | |")
@@ -399,7 +401,7 @@ def hold_estimates(device: str, slowest: float, unit: str, *, write: bool) -> bo
 
     Return whether they agree now.
     """
-    lines, stale = estimate(slowest, f"unit {unit}", device), list[str]()
+    lines, stale = estimate(slowest, "between units" if unit == WHOLE else f"unit {unit}", device), list[str]()
     for name in device_names():
         chip = find_device(name)[1]
         if name != device and (chip.clock_estimate is None or not chip.clock_estimate.source.endswith(table_of(device))):

@@ -4,13 +4,15 @@ A path begins at a flip-flop or a memory and ends at one, or at an input and an 
 stage with its wiring, of our choosing, not of a vendor: a LUT 0.35 ns, a MUXF 0.10, a CARRY4 0.05 from carry to carry and 0.15
 from or to elsewhere, a DSP block whose registers are not used 2.40, one that uses them cuts; a register adds 0.10 from its
 clock and 0.05 before it. A box (an operator or a module that was synthesised alone) has the delays that its own netlist gave:
-of an operator from all inputs to its result, of a module by whole ports.
+of an operator from all inputs to its result, of a module bit by bit where a path begins or ends in it. Of a path that goes
+through a module both the slowest from this input bit to any bit of that output and the slowest from any bit of that input to this
+output bit are known; it is at most the smaller one, and taken to be that.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +34,9 @@ _LUT_RAM = {
 }
 _NOTHING = r"INV|BUF|VCC|GND|\$scopeinfo|\$print|\$check"  # an inverter is absorbed by what reads it
 
+Bit = tuple[str, int]
+"""A port and the place of one of its bits."""
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -39,19 +44,38 @@ class Summary:
 
     Attributes:
         cells: kind -> number, of itself alone. boxes: box -> number.
-        inner: ns of the slowest path between its own registers. path: kinds of cells on it.
-        into: input -> ns to a register. out: output -> ns from a register. through: (input, output) -> ns.
-        loops: edges that close a loop of whole ports and were left out.
+        inner: ns of the slowest path between its own registers. path: kinds of cells on it, and the module in which it ends.
+        into: bit of an input -> ns to a register. out: bit of an output -> ns from a register.
+        from_input: bit of an input -> output -> ns. to_output: bit of an output -> input -> ns.
+        loops: edges that close a loop of such bits and were left out.
     """
 
     cells: Mapping[str, float]
     boxes: Mapping[str, int] = field(default_factory=dict)
     inner: float = 0.0
     path: Sequence[str] = ()
-    into: Mapping[str, float] = field(default_factory=dict)
-    out: Mapping[str, float] = field(default_factory=dict)
-    through: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    into: Mapping[Bit, float] = field(default_factory=dict)
+    out: Mapping[Bit, float] = field(default_factory=dict)
+    from_input: Mapping[Bit, Mapping[str, float]] = field(default_factory=dict)
+    to_output: Mapping[Bit, Mapping[str, float]] = field(default_factory=dict)
     loops: int = 0
+
+    def through(self, source: Bit, end: Bit) -> float | None:
+        """Return ns from a bit of an input to one of an output, at most; None if there is no path."""
+        there = self.from_input.get(source, {}).get(end[0])
+        back = self.to_output.get(end, {}).get(source[0])
+        return None if there is None or back is None else min(there, back)
+
+
+@dataclass(frozen=True)
+class OperatorBox(Summary):
+    """An operator as a box: from all inputs to its result; no register. delay: ns."""
+
+    delay: float = 0.0
+
+    def through(self, source: Bit, end: Bit) -> float | None:
+        """Return the delay; see Summary."""
+        return self.delay
 
 
 def kind_of(cell: str) -> tuple[str, float]:
@@ -74,26 +98,26 @@ class _Timing:
 
     def __init__(self, module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> None:
         self.boxes, self.loops = boxes, 0
-        self.driver: dict[int, tuple[Mapping[str, Any], str]] = {}
-        self.source: dict[int, str] = {}
-        self.ends: list[tuple[int, float, str]] = []
+        self.driver: dict[int, tuple[Mapping[str, Any], Bit]] = {}
+        self.source: dict[int, Bit] = {}
+        self.ends: list[tuple[int, float, str]] = []  # bit, ns, the module that it ends in
         self.ports: Mapping[str, Any] = module["ports"]
         for name, port in self.ports.items():
             if port["direction"] == "input":
-                self.source |= {bit: name for bit in port["bits"] if isinstance(bit, int)}
+                self.source |= {bit: (name, i) for i, bit in enumerate(port["bits"]) if isinstance(bit, int)}
         for cell in module["cells"].values():
             cut = self._cuts(cell)
             for port, bits in cell["connections"].items():
                 output = cell["port_directions"][port] == "output"
-                for bit in bits:
+                for i, bit in enumerate(bits):
                     if not isinstance(bit, int):
                         continue
                     if output:
-                        self.driver[bit] = cell, port
+                        self.driver[bit] = cell, (port, i)
                     elif cut and port not in {"C", "CLK", "WCLK"}:
-                        self.ends.append((bit, SETUP_NS, cell["type"]))
-                    elif (box := boxes.get(cell["type"])) is not None and port in box.into:
-                        self.ends.append((bit, box.into[port], cell["type"]))
+                        self.ends.append((bit, SETUP_NS, ""))
+                    elif (box := boxes.get(cell["type"])) is not None and (port, i) in box.into:
+                        self.ends.append((bit, box.into[port, i], cell["type"]))
 
     def _cuts(self, cell: Mapping[str, Any]) -> bool:
         kind = cell["type"]
@@ -115,15 +139,16 @@ class _Timing:
             if cell["port_directions"][port] == "output":
                 continue
             if box is not None:
-                delay = box.through.get(port, {}).get(out)
-            elif kind == "CARRY4":
-                delay = CARRY_NS if port == "CI" and out == "CO" else INTO_CARRY_NS
+                reached = ((b, box.through((port, i), out)) for i, b in enumerate(bits) if isinstance(b, int))
+                found += ((b, delay) for b, delay in reached if delay is not None)
+                continue
+            if kind == "CARRY4":
+                delay = CARRY_NS if port == "CI" and out[0] == "CO" else INTO_CARRY_NS
             elif kind == "DSP48E2":
                 delay = DSP_NS
             else:
                 delay = MUXF_NS if kind.startswith("MUXF") else 0.0 if kind in {"INV", "BUF"} else LUT_NS
-            if delay is not None:
-                found += ((b, delay) for b in bits if isinstance(b, int))
+            found += ((b, delay) for b in bits if isinstance(b, int))
         return found
 
     def order(self) -> list[int]:
@@ -204,49 +229,71 @@ def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
     cells["LUT"] -= carry_pairs(module)
     timing = _Timing(module, boxes)
     order = timing.order()
-    arrival: dict[int, float] = {}
-    came: dict[int, int] = {}
-    since: dict[int, dict[str, float]] = defaultdict(dict)
-    for bit, name in timing.source.items():
-        since[bit][name] = 0.0
+    arrival, came = _arrivals(timing, order)
+    inner, last, end = max(
+        ((arrival[bit] + setup, bit, end) for bit, setup, end in timing.ends if bit in arrival), default=(0.0, -1, "")
+    )
+    path = [end] if end else []
+    while last >= 0:
+        if last in timing.driver:
+            path.append(str(timing.driver[last][0]["type"]))
+        last = came.get(last, -1)
+    outputs = {(n, i): b for n, port in timing.ports.items() if port["direction"] != "input" for i, b in enumerate(port["bits"])}
+    since, until, before_register = _through(timing, order, outputs)
+    return Summary(
+        dict(cells),
+        dict(used),
+        inner,
+        tuple(reversed(path)),
+        {bit: before_register[net] for net, bit in timing.source.items() if net in before_register},
+        {bit: arrival[net] for bit, net in outputs.items() if net in arrival},
+        {bit: until[net] for net, bit in timing.source.items() if net in until},
+        {bit: since[net] for bit, net in outputs.items() if net in since},
+        timing.loops,
+    )
+
+
+def _arrivals(timing: _Timing, order: Sequence[int]) -> tuple[dict[int, float], dict[int, int]]:
+    """Return when a bit is there after the clock, and the bit before it on its slowest path."""
+    arrival, came = dict[int, float](), dict[int, int]()
     for bit in order:
         best = timing.launched(bit)
         for b, delay in timing.edges.get(bit, ()):
             if b in arrival and (best is None or arrival[b] + delay > best):
                 best, came[bit] = arrival[b] + delay, b
-            for name, before in since.get(b, {}).items():
-                if before + delay > since[bit].get(name, -1.0):
-                    since[bit][name] = before + delay
         if best is not None:
             arrival[bit] = best
-    inner, last = 0.0, -1
-    into: dict[str, float] = {}
+    return arrival, came
+
+
+Delays = dict[int, dict[str, float]]
+
+
+def _through(timing: _Timing, order: Sequence[int], outputs: Mapping[Bit, Any]) -> tuple[Delays, Delays, dict[int, float]]:
+    """Return of each bit the delays since each input, until each output, and until the slowest register."""
+    since: Delays = {net: {bit[0]: 0.0} for net, bit in timing.source.items()}
+    for bit in order:
+        for b, delay in timing.edges.get(bit, ()):
+            for name, before in since.get(b, {}).items():
+                found = since.setdefault(bit, {})
+                found[name] = max(found.get(name, 0.0), before + delay)
+    until: Delays = {}
+    for (name, _), net in outputs.items():
+        until.setdefault(net, {})[name] = 0.0
+    register: dict[int, float] = {}
     for bit, setup, _ in timing.ends:
-        if bit in arrival and arrival[bit] + setup > inner:
-            inner, last = arrival[bit] + setup, bit
-        for name, delay in since.get(bit, {}).items():
-            into[name] = max(into.get(name, 0.0), delay + setup)
-    out: dict[str, float] = {}
-    through: dict[str, dict[str, float]] = defaultdict(dict)
-    for name, port in timing.ports.items():
-        if port["direction"] != "input":
-            for bit in port["bits"]:
-                if bit in arrival:
-                    out[name] = max(out.get(name, 0.0), arrival[bit])
-                for source, delay in since.get(bit, {}).items():
-                    through[source][name] = max(through[source].get(name, 0.0), delay)
-    path: list[str] = []
-    while last >= 0:
-        if last in timing.driver:
-            path.append(str(timing.driver[last][0]["type"]))
-        last = came.get(last, -1)
-    return Summary(
-        dict(cells), dict(used), inner, tuple(reversed(path)), into, out, {k: dict(v) for k, v in through.items()}, timing.loops
-    )
+        register[bit] = max(register.get(bit, 0.0), setup)
+    for bit in reversed(order):
+        for b, delay in timing.edges.get(bit, ()):
+            if bit in register:
+                register[b] = max(register.get(b, 0.0), register[bit] + delay)
+            for name, after in until.get(bit, {}).items():
+                found = until.setdefault(b, {})
+                found[name] = max(found.get(name, 0.0), after + delay)
+    return since, until, register
 
 
-def operator_box(alone: Summary) -> Summary:
-    """Return an operator as a box: the delay between its registers, from all inputs to its result; no register."""
-    delay = max(0.0, alone.inner - CLOCK_NS - SETUP_NS)
+def operator_box(alone: Summary) -> OperatorBox:
+    """Return an operator as a box: the delay between its registers."""
     cells = {kind: count for kind, count in alone.cells.items() if kind != "FF"}
-    return Summary(cells, {}, 0.0, alone.path, {}, {}, {"A": {"Y": delay}, "B": {"Y": delay}})
+    return OperatorBox(cells, path=alone.path, delay=max(0.0, alone.inner - CLOCK_NS - SETUP_NS))

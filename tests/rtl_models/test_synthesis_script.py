@@ -47,9 +47,9 @@ def test_the_slowest_path_between_registers_is_the_sum_of_its_cells() -> None:
     assert found.inner == pytest.approx(FF + 2 * LUT + 2 * into_o)
     assert found.path == ("FDRE", "LUT2", "LUT6", "CARRY4", "CARRY4")
     assert found.cells == {"FF": 1, "LUT": 2, "CARRY4": 2}
-    assert found.into["x"] == pytest.approx(2 * LUT + 2 * into_o + netlist.SETUP_NS)
-    assert found.out["y"] == pytest.approx(netlist.CLOCK_NS + 2 * LUT + 2 * into_o)
-    assert found.through["x"]["y"] == pytest.approx(2 * LUT + 2 * into_o)
+    assert found.into["x", 0] == pytest.approx(2 * LUT + 2 * into_o + netlist.SETUP_NS)
+    assert found.out["y", 0] == pytest.approx(netlist.CLOCK_NS + 2 * LUT + 2 * into_o)
+    assert found.through(("x", 0), ("y", 0)) == pytest.approx(2 * LUT + 2 * into_o)
     assert found.loops == 0
 
 
@@ -68,7 +68,8 @@ def test_paths_go_through_boxes() -> None:
     """An operator has no register; a module has registers at some of its ports and none at others."""
     operator = netlist.operator_box(netlist.Summary({"LUT": 5, "FF": 9, "DSP": 1}, inner=FF + 4.0))
     assert operator.cells == {"LUT": 5, "DSP": 1}
-    part = netlist.Summary({}, into={"d": 1.0}, out={"q": 2.0}, through={"s": {"q": 0.5}})
+    through = {"from_input": {("s", 0): {"q": 0.5}}, "to_output": {("q", 0): {"s": 0.5}}}
+    part = netlist.Summary({}, into={("d", 0): 1.0}, out={("q", 0): 2.0}, **through)
     cells = {
         "a": flop(50, 10),
         "op": cell("op", {"Y": [20, 21]}, A=[10, "0"], B=["1", "1"]),
@@ -79,8 +80,25 @@ def test_paths_go_through_boxes() -> None:
     assert found.inner == pytest.approx(netlist.CLOCK_NS + 4.0 + 1.0)
     assert found.boxes == {"op": 1, "part": 1}
     # Without the register in `part` the slowest is the path through it.
-    found = netlist.summary(module(cells), {"op": operator, "part": netlist.Summary({}, through={"s": {"q": 0.5}}, out={"q": 2.0})})
+    found = netlist.summary(module(cells), {"op": operator, "part": netlist.Summary({}, out={("q", 0): 2.0}, **through)})
     assert found.inner == pytest.approx(FF + 4.0 + 0.5)
+
+
+def test_bits_of_a_port_are_not_joined() -> None:
+    """Two bits go through a module side by side: from the slow one to the fast one there is no path."""
+    inner = {
+        "l0": cell("LUT1", {"O": [20]}, I0=[10]),
+        "l1": cell("LUT1", {"O": [22]}, I0=[11]),
+        "l2": cell("LUT1", {"O": [21]}, I0=[22]),
+        "f": flop(11, 30),
+    }
+    part = netlist.summary(module(inner, x=("input", [10, 11]), y=("output", [20, 21]), q=("output", [30])), {})
+    assert (part.into, part.out) == ({("x", 1): netlist.SETUP_NS}, {("q", 0): netlist.CLOCK_NS})
+    assert (part.through(("x", 0), ("y", 0)), part.through(("x", 1), ("y", 1))) == (LUT, 2 * LUT)
+    assert part.through(("x", 0), ("y", 1)) == LUT, "of whole ports, and so an upper figure"
+    assert part.through(("x", 0), ("q", 0)) is None
+    around = {"a": flop(90, 10), "part": cell("part", {"y": [20, 21], "q": [30]}, x=[10, "0"]), "b": flop(20, 91)}
+    assert netlist.summary(module(around), {"part": part}).inner == pytest.approx(FF + LUT)
 
 
 def test_dsps_cut_where_their_registers_are_used() -> None:

@@ -146,12 +146,16 @@ class Edit:
 
     def fresh_id(self, wanted: str) -> str:
         """Return `wanted`, with a number added if an operation or argument has that name."""
+        return self.hold_names().unique(wanted)
+
+    def hold_names(self) -> Taken:
+        """Return the names that operations and arguments of the whole program have, or have had since this was first asked."""
         if self._parent is not None:
-            return self._parent.fresh_id(wanted)
+            return self._parent.hold_names()
         if self._taken is None:
             ids = {op_id(op) for op in all_operations(self.block) if isinstance(op, FleetOp)}
             self._taken = Taken(ids | {a.name for a in self.arguments} | self.fates.keys())
-        return self._taken.unique(wanted)
+        return self._taken
 
     def insert_before(self, place: FleetOp, op: FleetOp, wanted_id: str | None = None) -> SSAValue:
         """Insert a new operation before another. wanted_id: give it an identity of its own."""

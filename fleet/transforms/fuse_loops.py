@@ -39,7 +39,7 @@ def fuse_loops(program: Program, *, keep: bool, fusable: Fusable = lambda _op: T
         fusable: what the target can compute element by element, of the operations that are candidates.
     """
     edit = Edit(program)
-    everywhere(lambda inner: _fuse(inner, keep=keep and not inner.inside, fusable=fusable), edit)
+    everywhere(lambda inner: _fuse(inner, keep=keep and not inner.inside, fusable=fusable), edit, adds_weights=False)
     return edit.program()
 
 
@@ -148,6 +148,7 @@ def _pass(options: Mapping[str, str]) -> Pass:
         "elementwise operations and reductions become kernels of one loop nest",
         "bits",
         lambda edit: _fuse(edit, keep=keep and not edit.inside, fusable=lambda _op: True),
+        adds_weights=False,
     )
 
 

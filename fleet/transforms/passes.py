@@ -31,17 +31,23 @@ class Pass:
         summary: one line for tables.
         exact: "bits" if every result keeps every bit, "rounding" if results may change within float rounding.
         apply: changes the edit; deterministic; raises FleetError for a program that it does not support.
+        adds_weights: whether it may call `Edit.add_weight`. One that never does works on bodies of loops in place, not on copies.
     """
 
     name: str
     summary: str
     exact: Exactness
     apply: Callable[[Edit], None]
+    adds_weights: bool = True
+
+    def everywhere(self, edit: Edit) -> None:
+        """Apply it to an edit and to the bodies of the decisions and loops in it."""
+        everywhere(self.apply, edit, adds_weights=self.adds_weights)
 
     def run(self, program: Program) -> Program:
         """Return a new program; the given one does not change."""
         edit = Edit(program)
-        everywhere(self.apply, edit)
+        self.everywhere(edit)
         return edit.program()
 
 
@@ -74,13 +80,13 @@ _OWN: Mapping[str, str] = {
 }
 
 
-def plain(name: str, summary: str, exact: Exactness, apply: Callable[[Edit], None]) -> PassFactory:
+def plain(name: str, summary: str, exact: Exactness, apply: Callable[[Edit], None], *, adds_weights: bool = True) -> PassFactory:
     """Return a factory of a pass without options."""
 
     def make(options: Mapping[str, str]) -> Pass:
         if options:
             raise FleetError(f"pass {name} has no option {', '.join(sorted(options))}", hint="it takes none")
-        return Pass(name, summary, exact, apply)
+        return Pass(name, summary, exact, apply, adds_weights)
 
     return make
 

@@ -16,7 +16,6 @@ from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
-from fleet.transforms.simplify.bodies import everywhere
 
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
 _CLIP = "expand-functions{only=clip}"
@@ -78,7 +77,7 @@ class Pipeline:
             if hooks.dump is not None and hooks.dump_before:
                 _dump(hooks.dump, f"{index:02d}-{one.name}-before", edit)
             start = time.perf_counter()
-            everywhere(one.apply, edit)
+            one.everywhere(edit)
             seconds = time.perf_counter() - start
             before, counts = counts, _counts(edit)
             difference = {k: counts[k] - before[k] for k in sorted(counts.keys() | before.keys()) if counts[k] != before[k]}

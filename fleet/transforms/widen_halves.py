@@ -110,4 +110,4 @@ def PASS(options: Mapping[str, str]) -> Pass:
         given = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
         raise FleetError(f"pass widen-halves has no option {given}", hint="its one option is products=kept")
     summary = "compute float16 in float32, rounded after each operation"
-    return Pass("widen-halves", summary, "rounding", partial(_apply, products=not options))
+    return Pass("widen-halves", summary, "rounding", partial(_apply, products=not options), adds_weights=False)

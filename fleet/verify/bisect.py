@@ -26,7 +26,6 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.pipeline import Pipeline
-from fleet.transforms.simplify.bodies import everywhere
 
 ALWAYS, MOST = 64.0, 4096.0
 """Allowed error in roundings, relative to the tensor's largest magnitude: always allowed (of its own dtype), and upper limit."""
@@ -73,7 +72,7 @@ def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pi
     edit = Edit(program)
     for one in pipeline.passes:
         try:
-            everywhere(one.apply, edit)
+            one.everywhere(edit)
             edit.module.verify()
             edit.check()
             snapshot = edit.snapshot()

@@ -5,12 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from same_results import assert_close, passed
 from spelled import data, kinds, trace
 
 from fleet.errors import FleetError, ModelError
+from fleet.frontend.source import load
+from fleet.ir.build import make
+from fleet.ir.dialect import FleetOp, all_operations, op_id
 from fleet.ir.text import parse_ir, print_ir
+from fleet.ir.types import tensor_type
+from fleet.ir.weights import Creation
 from fleet.transforms.edit import Edit
 from fleet.transforms.listing import listing, main, tables
 from fleet.transforms.passes import Pass, find_pass, pass_names
@@ -114,6 +120,48 @@ def test_verify_each_names_the_pass_that_left_bad_ir() -> None:
     good = find_pass("cse")
     with pytest.raises(ModelError, match=r"pass twins: leaves IR that does not verify: two operations have the id"):
         Pipeline("test", (good, bad, good)).run(program(), PassHooks(verify_each=True))
+
+
+LOOP = """
+def forward(x: "float32[4]"):
+    while x.max() > 1:
+        if x.min() > 0:
+            x = x * x * 0.5
+        x = x - 1
+    return x
+"""
+
+
+@pytest.mark.parametrize("adds_weights", [True, False], ids=["on copies", "in place"])
+def test_bodies_are_changed_and_keep_their_names_apart(tmp_path: Path, adds_weights: bool) -> None:
+    """In each body and outside, every product is followed by a sum with a name of its own."""
+
+    def more(edit: Edit) -> None:
+        for op in [op for op in edit.operations() if op.name == "fleet.mul"]:
+            edit.insert_before(op, make("add", list(op.operands)), "more")
+
+    (tmp_path / "m.py").write_text(LOOP)
+    before = load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.array([9, 1, 2, 3], "f4")})
+    one = Pass("more", "sums", "bits", more, adds_weights)
+    after, _ = Pipeline("test", (one, find_pass("cse"), one)).run(before, PassHooks(verify_each=True))
+    count = len([op for op in all_operations(before.function.body.block) if op.name == "fleet.mul"])
+    names = [op_id(op) for op in all_operations(after.function.body.block) if isinstance(op, FleetOp)]
+    assert count > 0
+    assert sum(name.startswith("more") for name in names) == 2 * count
+    assert len(set(names)) == len(names)
+
+
+def test_a_body_gets_no_weight(tmp_path: Path) -> None:
+    def weight(edit: Edit) -> None:
+        if edit.inside:
+            edit.add_weight("w", Creation("arange", (3,), (3,), np.dtype("f4")), tensor_type((3,), np.dtype("f4")))
+
+    (tmp_path / "m.py").write_text(LOOP)
+    program = load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.array([9, 1, 2, 3], "f4")})
+    same, _ = Pipeline("test", (Pass("weight", "a weight", "bits", weight),)).run(program, PassHooks(verify_each=True))
+    assert print_ir(same.module) == print_ir(program.module)
+    with pytest.raises(ValueError, match="adds a weight and says that it adds none"):
+        Pipeline("test", (Pass("weight", "a weight", "bits", weight, adds_weights=False),)).run(program, PassHooks())
 
 
 def test_the_hook_sees_every_program() -> None:

@@ -92,4 +92,6 @@ def _apply(edit: Edit) -> None:
     fuse_linear(RaisingSite(edit))
 
 
-PASS = plain("fuse-linear", "put bias, activation and residual into the product with a weight", "rounding", _apply)
+PASS = plain(
+    "fuse-linear", "put bias, activation and residual into the product with a weight", "rounding", _apply, adds_weights=False
+)

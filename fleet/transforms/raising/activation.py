@@ -156,4 +156,4 @@ def _apply(edit: Edit) -> None:
     raise_activations(RaisingSite(edit))
 
 
-PASS = plain("raise-activation", "find GELU, SiLU and sigmoid", "rounding", _apply)
+PASS = plain("raise-activation", "find GELU, SiLU and sigmoid", "rounding", _apply, adds_weights=False)

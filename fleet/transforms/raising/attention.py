@@ -331,4 +331,4 @@ def _apply(edit: Edit) -> None:
     raise_attention(RaisingSite(edit))
 
 
-PASS = plain("raise-attention", "find attention, head by head or in a batch", "rounding", _apply)
+PASS = plain("raise-attention", "find attention, head by head or in a batch", "rounding", _apply, adds_weights=False)

@@ -237,4 +237,4 @@ def _apply(edit: Edit) -> None:
     raise_norms(RaisingSite(edit))
 
 
-PASS = plain("raise-norm", "find layer norm and RMS norm", "rounding", _apply)
+PASS = plain("raise-norm", "find layer norm and RMS norm", "rounding", _apply, adds_weights=False)

@@ -189,4 +189,4 @@ def _apply(edit: Edit) -> None:
     raise_rope(RaisingSite(edit))
 
 
-PASS = plain("raise-rope", "find rotary embedding, of halves or of pairs", "rounding", _apply)
+PASS = plain("raise-rope", "find rotary embedding, of halves or of pairs", "rounding", _apply, adds_weights=False)

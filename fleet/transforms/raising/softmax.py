@@ -69,4 +69,4 @@ def _apply(edit: Edit) -> None:
     raise_softmax(RaisingSite(edit))
 
 
-PASS = plain("raise-softmax", "find softmax, stable or plain", "rounding", _apply)
+PASS = plain("raise-softmax", "find softmax, stable or plain", "rounding", _apply, adds_weights=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from fleet.ir.dialect import FusedOp, RegionOp, YieldOp
 from fleet.ir.program import Argument, Program
@@ -14,21 +14,54 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
 
 
-def everywhere(apply: Callable[[Edit], None], edit: Edit) -> None:
+def everywhere(apply: Callable[[Edit], None], edit: Edit, *, adds_weights: bool = True) -> None:
     """Apply a pass to a program, then to every body of a decision or loop in it, the innermost last.
 
-    A body gets no weights: if a pass would add some, the body stays unchanged.
+    adds_weights: whether the pass may add weights. A body has none: the pass then works on a copy, and a body that would get some
+    stays unchanged.
     """
     apply(edit)
+    within = _copied if adds_weights else _moved
     for op in edit.operations():
         if isinstance(op, RegionOp) and not isinstance(op, FusedOp):
             for block in op.bodies:
-                _apply(apply, edit, block)
+                within(lambda inner: everywhere(apply, inner, adds_weights=adds_weights), edit, block)
 
 
-def _apply(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
-    inner = Edit(body_program(block), outer, copy=False)
-    everywhere(apply, inner)
+def _moved(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
+    """Apply a pass to the body itself, which is the block of a function meanwhile."""
+    region, last = block.parent, block.last_op
+    assert region is not None
+    assert isinstance(last, YieldOp)
+    outer.hold_names()  # also those of the body
+    count = len(block.args)
+    region.detach_block(block)
+    _end(block, ReturnOp(*last.operands))
+    inner = Edit(_program(block), outer, copy=False)
+    apply(inner)
+    if len(block.args) != count:
+        raise ValueError("a pass adds a weight and says that it adds none")
+    outer.fates |= inner.fates
+    inner.function.body.detach_block(block)
+    last = block.last_op
+    assert isinstance(last, ReturnOp)
+    _end(block, YieldOp(list(last.operands)))
+    region.add_block(block)
+
+
+def _end(block: Block, end: Operation) -> None:
+    """Replace the last operation."""
+    last = block.last_op
+    assert last is not None
+    last.detach()
+    last.erase(safe_erase=False)
+    block.add_op(end)
+
+
+def _copied(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
+    """Apply a pass to a copy of the body, and take it over unless it has got weights."""
+    inner = Edit(_program(_copy(block)), outer, copy=False)
+    apply(inner)
     if len(inner.block.args) != len(block.args):
         return
     outer.fates |= inner.fates
@@ -46,8 +79,8 @@ def _apply(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
             block.add_op(new)
 
 
-def body_program(block: Block) -> Program:
-    """Return a body as a program: its arguments are inputs; Python numbers become arrays without dimensions."""
+def _copy(block: Block) -> Block:
+    """Return a copy that ends as a function does."""
     copy = Block(arg_types=[v.type for v in block.args])
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, copy.args, strict=True))
     for op in block.ops:
@@ -55,9 +88,14 @@ def body_program(block: Block) -> Program:
             copy.add_op(ReturnOp(*(values.get(v, v) for v in op.operands)))
         else:
             copy.add_op(op.clone(value_mapper=values))
-    last = copy.last_op
+    return copy
+
+
+def _program(block: Block) -> Program:
+    """Return a body that ends as a function, as a program: its arguments are inputs, Python numbers arrays without dimensions."""
+    last = block.last_op
     assert isinstance(last, ReturnOp)
-    types = ([v.type for v in copy.args], [v.type for v in last.operands])
-    arguments = tuple(Argument(f"argument.{i}", shape_of(v.type), numpy_dtype(v.type), "input") for i, v in enumerate(copy.args))
+    types = ([v.type for v in block.args], [v.type for v in last.operands])
+    arguments = tuple(Argument(f"argument.{i}", shape_of(v.type), numpy_dtype(v.type), "input") for i, v in enumerate(block.args))
     names = tuple(f"result.{i}" for i in range(len(last.operands)))
-    return Program(ModuleOp([FuncOp("body", types, Region(copy))]), arguments, {}, names)
+    return Program(ModuleOp([FuncOp("body", types, Region(block))]), arguments, {}, names)

@@ -249,4 +249,4 @@ _RULES: Mapping[type[FleetOp], tuple[Rule, ...]] = {
 }
 """Operation -> rules, tried in order. A rule does not apply if its value has another type than the operation."""
 
-PASS = plain("canonicalise", "one form for identities and for movements of movements", "bits", _apply)
+PASS = plain("canonicalise", "one form for identities and for movements of movements", "bits", _apply, adds_weights=False)

@@ -40,4 +40,4 @@ def _key(op: FleetOp) -> Any:
     return op.name, tuple(operands), tuple(r.type for r in op.results), attributes
 
 
-PASS = plain("cse", "let one operation serve for several that compute the same", "bits", _apply)
+PASS = plain("cse", "let one operation serve for several that compute the same", "bits", _apply, adds_weights=False)

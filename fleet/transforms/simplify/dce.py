@@ -10,4 +10,4 @@ def _apply(edit: Edit) -> None:
     edit.sweep()
 
 
-PASS = plain("dce", "take out operations whose results nothing uses", "bits", _apply)
+PASS = plain("dce", "take out operations whose results nothing uses", "bits", _apply, adds_weights=False)

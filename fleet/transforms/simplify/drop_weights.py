@@ -10,4 +10,4 @@ def _apply(edit: Edit) -> None:
     edit.drop_unused_weights()
 
 
-PASS = plain("drop-weights", "take out weights that nothing uses", "bits", _apply)
+PASS = plain("drop-weights", "take out weights that nothing uses", "bits", _apply, adds_weights=False)

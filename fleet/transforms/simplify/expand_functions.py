@@ -45,7 +45,7 @@ def _make(options: Mapping[str, str]) -> Pass:
         raise FleetError(f"pass {NAME} knows no function {only}", hint=f"known are {', '.join(_FUNCTIONS)}")
     names = _FUNCTIONS if only is None else {only: _FUNCTIONS[only]}
     summary = "turn NumPy's functions into the operations that they stand for"
-    return Pass(NAME, summary, "rounding", lambda edit: _apply(edit, names))
+    return Pass(NAME, summary, "rounding", lambda edit: _apply(edit, names), adds_weights=False)
 
 
 PASS = _make

@@ -75,4 +75,4 @@ def _folded(op: FleetOp, operands: list[Any]) -> ConstantOp | None:
         return None
 
 
-PASS = plain("fold-constants", "compute operations on numbers alone", "bits", _apply)
+PASS = plain("fold-constants", "compute operations on numbers alone", "bits", _apply, adds_weights=False)

@@ -15,4 +15,4 @@ def _apply(edit: Edit) -> None:
     fold_pure(edit, MOVES)
 
 
-PASS = plain("fold-weight-views", "make weights of weights that are turned, reshaped or cut", "bits", _apply)
+PASS = plain("fold-weight-views", "make weights of weights that are turned, reshaped or cut", "bits", _apply, adds_weights=False)

@@ -152,4 +152,4 @@ def _function(steps: Sequence[_Step], leaves: int) -> Callable[..., np.ndarray]:
     return run
 
 
-PASS = plain("fold-weights", "make weights of what is computed of weights alone", "bits", fold_pure)
+PASS = plain("fold-weights", "make weights of what is computed of weights alone", "bits", fold_pure, adds_weights=False)

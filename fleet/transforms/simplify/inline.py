@@ -89,4 +89,4 @@ def _apply(edit: Edit) -> None:
     edit.renumber()
 
 
-PASS = plain("inline", "put the bodies of called functions in place of calls", "bits", _apply)
+PASS = plain("inline", "put the bodies of called functions in place of calls", "bits", _apply, adds_weights=False)

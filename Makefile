@@ -30,7 +30,7 @@ test: lint quick sim ## lint, unit tests and the quick regression
 lint: setup
 	@$(RUN)ruff check .
 	@$(RUN)ruff format --check .
-	@$(RUN)pyright
+	@$(RUN)pyright --threads 2
 
 quick: setup
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal tests

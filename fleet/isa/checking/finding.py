@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fleet.sdk import Instruction
 
@@ -30,6 +31,7 @@ def class_place(cls: type) -> str:
     return _place(cls) or f"{cls.__module__}.{cls.__qualname__}"
 
 
+@lru_cache(maxsize=256)
 def _place(item: object) -> str | None:
     try:
         file, (_, line) = inspect.getsourcefile(item), inspect.getsourcelines(item)  # pyright: ignore[reportArgumentType]

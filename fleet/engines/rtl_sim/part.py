@@ -122,7 +122,13 @@ def run_step(command: Sequence[str], folder: Path, environment: Mapping[str, str
         f.write("$ " + " ".join(command) + "\n")
         f.flush()
         begun = f.tell()
-        with start(command, cwd=folder, env=environment, stdout=f, stderr=subprocess.STDOUT) as process:
+        # A compiler that is killed leaves its temporary files.
+        with (
+            Scratch("build") as temporary,
+            start(
+                command, cwd=folder, env={**environment, "TMPDIR": str(temporary)}, stdout=f, stderr=subprocess.STDOUT
+            ) as process,
+        ):
             while True:
                 try:
                     code = process.wait(timeout=0.5)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -144,6 +145,10 @@ def test_what_a_build_took_before_is_told_and_nothing_else(tmp_path: Path) -> No
 def test_an_interrupted_build_goes_on_and_an_edit_compiles_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once more than half of it was compiled, and again when a killed process left halves of files."""
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path / "cache"))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     plain = ("OPT_FAST=-O0", "OPT_GLOBAL=-O0", "OPT_SLOW=-O0")  # nothing is simulated
     monkeypatch.setattr(building, "recipe_of", lambda *_: BuildRecipe("edit", (), plain, find_toolchain().compiler_version))
     rtl = tmp_path / "cache" / "rtl"
@@ -155,6 +160,7 @@ def test_an_interrupted_build_goes_on_and_an_edit_compiles_what_it_changed(tmp_p
     with pytest.raises(KeyboardInterrupt):
         build(loopback(), progress=interrupt)
     assert {p.suffix for p in rtl.iterdir()} == {".lock", ".part"}
+    assert list(temporary.iterdir()) == [], "the compilers' files are gone with them"
     (part,) = rtl.glob("*.part")
     whole = {p.name: p.stat().st_mtime_ns for p in (part / "obj").glob("*.o")}
     generated = (part / "obj" / "Vtop.h").stat().st_mtime_ns

@@ -265,7 +265,9 @@ module hbm0923_dispatch
 
   // ---- what the registers show
   logic [Groups-1:0] done_q, under_way, begun;
+  logic [5:0][31:0]  class_q;
   logic [31:0]       last_total;
+  logic              sum_q;       // a cycle after a commit, whose cycles are added up: before anybody can have read of it
   always_comb begin
     under_way = '0;
     begun     = '0;
@@ -274,7 +276,7 @@ module hbm0923_dispatch
     if (run_q) under_way[GroupAux] = 1'b1;
     if (run_start_o) begun[GroupAux] = 1'b1;
     last_total = '0;
-    for (int unsigned c = 0; c < 6; c++) last_total = last_total + commit_o.cycles[c];
+    if (sum_q) for (int unsigned c = 0; c < 6; c++) last_total = last_total + class_q[c];
   end
   // A start clears the status in the cycle in which it is seen.
   assign status_o = done_q & ~under_way & ~begun;
@@ -284,7 +286,6 @@ module hbm0923_dispatch
 
   logic [15:0]      err_cause_q, err_instr_q;
   logic [31:0]      result_q, cycles_q, commits_q, tasks_q;
-  logic [5:0][31:0] class_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       done_q      <= '0;
@@ -295,6 +296,7 @@ module hbm0923_dispatch
       class_q     <= '0;
       commits_q   <= '0;
       tasks_q     <= '0;
+      sum_q       <= 1'b0;
     end else begin
       for (int unsigned g = 0; g < Groups; g++) begin
         if (begun[g]) done_q[g] <= 1'b0;
@@ -302,7 +304,6 @@ module hbm0923_dispatch
         else if (run_end_o && g == GroupAux) done_q[g] <= 1'b1;
       end
       if (commit_valid_o) begin
-        cycles_q  <= last_total;
         class_q   <= commit_o.cycles;
         commits_q <= commits_q + 32'd1;
         if (commit_o.result_valid) result_q <= commit_o.result;
@@ -311,6 +312,8 @@ module hbm0923_dispatch
           err_instr_q <= commit_o.opcode;
         end
       end
+      sum_q <= commit_valid_o;
+      if (sum_q) cycles_q <= last_total;
       if (run_start_o) tasks_q <= '0;
       else if (pop && task_q[0]) tasks_q <= tasks_q + 32'd1;
       if (refused) begin

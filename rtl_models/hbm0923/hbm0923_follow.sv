@@ -18,27 +18,53 @@ module hbm0923_follow
   input  bound_t [Slots-1:0]          settled_i,  // of the first output; 0: nothing
   output bound_t [Slots-1:0][1:0]     bounds_o    // of each slot's activations; all ones: no older one writes any
 );
-  bound_t [Slots-1:0][1:0] bounds_q, bounds_d;
-  hulls_t                  older, younger;
-  bound_t                  settled;
+  bound_t [Slots-1:0][1:0]           bounds_q, bounds_d;
+  bound_t [InFlight-1:0]             settled;  // by age
+  logic [InFlight-1:0][InFlight-1:0] at_most;  // of the one what is settled, of the other
+  logic [InFlight-1:0]               counts;
+  hulls_t                            older, younger;
+  logic                              least, blocked;
+  bound_t                            bound;
 
+  // Any two are compared beside the hulls, and the least is picked: one comparison behind the other would be the slowest stage.
   always_comb begin
     bounds_d = '0;
+    settled  = '0;
+    at_most  = '0;
+    counts   = '0;
     older    = '0;
     younger  = '0;
-    settled  = '0;
+    least    = 1'b0;
+    blocked  = 1'b0;
+    bound    = '0;
     // Evaluated only while something waits for it.
+    if (waits_i != '0) begin
+      for (int unsigned j = 0; j < InFlight; j++) settled[j] = settled_i[order_i[j]];
+      for (int unsigned j = 0; j < InFlight; j++) begin
+        for (int unsigned k = 0; k < j; k++) begin
+          at_most[k][j] = settled[k] <= settled[j];
+          at_most[j][k] = !at_most[k][j];
+        end
+      end
+    end
     for (int unsigned i = 1; i < InFlight; i++) begin
       if (waits_i[i]) begin
-        younger              = hulls_i[order_i[i]];
-        bounds_d[order_i[i]] = '1;
-        for (int unsigned j = 0; j < i; j++) begin
-          older   = hulls_i[order_i[j]];
-          settled = settled_i[order_i[j]];
-          for (int unsigned r = 0; r < 2; r++) begin
-            if (meets(younger.data[r], older.wr[0]) && settled < bounds_d[order_i[i]][r]) bounds_d[order_i[i]][r] = settled;
-            if (meets(younger.data[r], older.wr[1])) bounds_d[order_i[i]][r] = '0;
+        younger = hulls_i[order_i[i]];
+        for (int unsigned r = 0; r < 2; r++) begin
+          counts  = '0;
+          blocked = 1'b0;
+          for (int unsigned j = 0; j < i; j++) begin
+            older     = hulls_i[order_i[j]];
+            counts[j] = meets(younger.data[r], older.wr[0]);
+            blocked   = blocked || meets(younger.data[r], older.wr[1]);
           end
+          bound = (counts == '0) ? '1 : '0;
+          for (int unsigned j = 0; j < i; j++) begin
+            least = counts[j];
+            for (int unsigned k = 0; k < i; k++) if (k != j && counts[k] && !at_most[j][k]) least = 1'b0;
+            if (least) bound |= settled[j];
+          end
+          bounds_d[order_i[i]][r] = blocked ? '0 : bound;
         end
       end
     end

@@ -65,16 +65,18 @@ module hbm0923_unit_ctrl
 
   state_e      state_q, state_d;
   logic [15:0] error_q;
-  logic        first_q, ok;
+  logic        first_q, ok, launch;
 
-  assign ok = error_q == ErrNone;
+  assign ok     = error_q == ErrNone;
+  // From registers and the check alone: the first reads of the datapath follow from it in the same cycle.
+  assign launch = may_run_i && (state_q == StReady || (state_q == StCheck && check_done_i && check_error_i == ErrNone));
 
   always_comb begin
     state_d = state_q;
     case (state_q)
       StIdle:   if (start_i) state_d = StCheck;
-      StCheck:  if (check_done_i) state_d = (check_error_i != ErrNone) ? StCommit : may_run_i ? StRun : StReady;
-      StReady:  if (may_run_i) state_d = StRun;
+      StCheck:  if (check_done_i) state_d = (check_error_i != ErrNone) ? StCommit : launch ? StRun : StReady;
+      StReady:  if (launch) state_d = StRun;
       StRun:    if (!first_q && !running_i) state_d = need_flush_i ? StFlush : StDrain;
       StFlush:  if (!first_q && !flushing_i) state_d = StDrain;
       StDrain:  if (!draining_i) state_d = StCommit;
@@ -100,7 +102,7 @@ module hbm0923_unit_ctrl
   assign check_o    = state_q == StCheck && first_q;
   assign legal_o    = state_q == StReady || state_q == StRun || state_q == StFlush || state_q == StDrain;
   assign idle_o     = state_q != StRun && state_q != StFlush && state_q != StDrain;
-  assign launch_o   = state_d == StRun && state_q != StRun;
+  assign launch_o   = launch;
   assign run_o      = state_q == StRun && first_q;
   assign flush_o    = state_q == StFlush && first_q;
   assign settles_o  = (state_q == StRun && !first_q) || state_q == StFlush || state_q == StDrain;
@@ -147,7 +149,10 @@ module hbm0923_unit_ctrl
   assign commit_error_o        = error_q;
   assign commit_result_valid_o = ok && result_valid_i;
   assign commit_result_o       = result_i;
-  assign commit_cycles_o       = class_d;
+  always_comb begin
+    commit_cycles_o        = class_q;
+    commit_cycles_o[Issue] = class_q[Issue] + 32'd1;  // the cycle of the commit
+  end
 
 `ifndef SYNTHESIS
   // Assertions hold from the first cycle out of reset; a flop, so that the reset stays purely asynchronous.
@@ -166,7 +171,11 @@ module hbm0923_unit_ctrl
     assert ($onehot(state_q));
     if (start_i) assert (state_q == StIdle);
     // Every cycle is in exactly one class.
-    if (commit_valid_o) assert (class_d[0] + class_d[1] + class_d[2] + class_d[3] + class_d[4] + class_d[5] == total_q + 32'd1);
+    if (commit_valid_o) begin
+      assert (commit_cycles_o == class_d);
+      assert (class_d[0] + class_d[1] + class_d[2] + class_d[3] + class_d[4] + class_d[5] == total_q + 32'd1);
+    end
+    assert (launch_o == (state_d == StRun && state_q != StRun));
   end
 `endif
 endmodule

@@ -122,7 +122,7 @@ FAULTS = (
         "dispatcher: a younger instruction reads all of an output that an older one has begun to write",
         HAZARD,
         r"\d+ softmax",
-        Choice(f"{RTL}_follow.sv", "settled < bounds_d[order_i[i]][r]", "1'b0"),
+        Choice(f"{RTL}_follow.sv", "meets(younger.data[r], older.wr[0])", "1'b0"),
     ),
     _rtl(
         "rtl-settled",

@@ -84,7 +84,8 @@ FAULTS = {
         "dispatch", DISPATCH, "if (meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]])", "if (1'b0)",
     ),
     "only the oldest one's writes are looked at": ("dispatch", DISPATCH, "older = hulls_i[order_q[j]]", "older = hulls_i[old]"),
-    "a younger one reads what is not settled": ("dispatch", FOLLOW, "settled < bounds_d[order_i[i]][r]", "1'b0"),
+    "a younger one reads what is not settled": ("dispatch", FOLLOW, "meets(younger.data[r], older.wr[0])", "1'b0"),
+    "of two older ones not the least counts": ("dispatch", FOLLOW, "counts[k] && !at_most[j][k]", "counts[k] && at_most[j][k]"),
     "an older one's indices of argmax are not looked at": ("dispatch", FOLLOW, "meets(younger.data[r], older.wr[1])", "1'b0"),
     "a task starts before the one before was judged": (
         "dispatch", DISPATCH, "checked_i[youngest] && commit_error_i[youngest] == ErrNone", "1'b1",

@@ -16,7 +16,8 @@ module hbm0923_dat_buffer
 
   input  logic                 start_i,
   input  logic                 upper_i,     // with start_i: into the upper half
-  input  mvm_plan_t            plan_i,
+  input  mvm_plan_t            plan_i,      // of the instruction whose activations come in
+  input  mvm_plan_t            served_i,    // of the one whose beats are read
 
   input  logic                 valid_i,     // a pixel, in order
   input  logic [DdrBits-1:0]   data_i,
@@ -81,12 +82,12 @@ module hbm0923_dat_buffer
     logic [15:0] last;
     always_comb begin
       last = {beat_i[14:0], 1'b1};
-      if (plan_i.kept == KeptHalf) last = {beat_i[13:0], 2'b11};
-      else if (plan_i.kept != Dense) last = {beat_i[12:0], 3'b111};
-      need = last < plan_i.surfaces_in ? last : plan_i.surfaces_in - 16'd1;
+      if (served_i.kept == KeptHalf) last = {beat_i[13:0], 2'b11};
+      else if (served_i.kept != Dense) last = {beat_i[12:0], 3'b111};
+      need = last < served_i.surfaces_in ? last : served_i.surfaces_in - 16'd1;
     end
   end else begin : gen_need
-    assign need = ({beat_i[14:0], 1'b1} < plan_i.surfaces_in) ? {beat_i[14:0], 1'b1} : {beat_i[14:0], 1'b0};
+    assign need = ({beat_i[14:0], 1'b1} < served_i.surfaces_in) ? {beat_i[14:0], 1'b1} : {beat_i[14:0], 1'b0};
   end
   assign here_o = token_i < first_q || need < surface_q || (need == surface_q && token_i < token_q);
 
@@ -98,7 +99,7 @@ module hbm0923_dat_buffer
       logic [DdrBits-1:0] odd_mem  [Depth/4];
       logic               reads, writes;
       // Dense one word, half two, else four.
-      assign reads  = read_i && (plan_i.kept inside {KeptQuarter, KeptEighth} || (addr_i[1] == b[1] && (plan_i.kept == KeptHalf || addr_i[0] == b[0])));
+      assign reads  = read_i && (served_i.kept inside {KeptQuarter, KeptEighth} || (addr_i[1] == b[1] && (served_i.kept == KeptHalf || addr_i[0] == b[0])));
       assign writes = valid_i && addr_q[1:0] == 2'(b);
       always_ff @(posedge clk_i) begin
         if (writes && !surface_q[0]) even_mem[addr_q[Aw-1:2]] <= data_i;
@@ -110,7 +111,7 @@ module hbm0923_dat_buffer
     // The lower words are those from the address on.
     assign data_o = {word[3], word[2], at_q[1] ? word[3] : word[1], word[at_q]};
 `ifndef SYNTHESIS
-    always_ff @(posedge clk_i) if (read_i && plan_i.kept != Dense) assert (!addr_i[0] && (plan_i.kept == KeptHalf || !addr_i[1]));
+    always_ff @(posedge clk_i) if (read_i && served_i.kept != Dense) assert (!addr_i[0] && (served_i.kept == KeptHalf || !addr_i[1]));
 `endif
   end else begin : gen_banks
     logic [DdrBits-1:0] even_mem [Depth];
@@ -127,5 +128,5 @@ module hbm0923_dat_buffer
   end
   // Fields of the plan that other modules use.
   logic unused_plan;
-  assign unused_plan = ^{plan_i, beat_i[15]};
+  assign unused_plan = ^{plan_i, served_i, beat_i[15]};
 endmodule

@@ -16,10 +16,11 @@ module hbm0923_mvm_reads
   input  logic        rst_ni,
 
   input  logic        load_i,       // one cycle: activations, of an instruction that may be another one than the rest is of
-  input  logic        ahead_i,      // it is: they do not go first
+  input  logic        ahead_i,      // from the cycle after, if it is: they do not go first
   input  mvm_plan_t   load_plan_i,
   input  logic        load_go_i,    // they may be asked for
   input  bound_t      load_bound_i, // without: those below this beat may
+  input  logic        load_chip_i,  // from the cycle after: they are on chip
 
   input  logic        start_i,      // one cycle: the rest
   input  mvm_plan_t   plan_i,
@@ -82,7 +83,7 @@ module hbm0923_mvm_reads
     .start_i  (load_i || next_chunk),
     .go_i     (load_go_i),
     .bound_i  (load_bound_i),
-    .chip_i   (load_plan_i.in_chip),
+    .chip_i   (load_chip_i),
     .addr_i   (chunk_addr),
     .stride_i (load_plan_i.in_surface),
     .beats_i  (linear ? 32'(load_plan_i.surfaces_in) : 32'(chunk_tokens)),
@@ -157,9 +158,19 @@ module hbm0923_mvm_reads
 
   // The arbiter numbers its requesters from 0, as IdMvm does.
   logic on_chip;
-  assign on_chip           = (taken.id == IdDat && load_plan_i.in_chip) || (taken.id == IdRes && plan_i.res_chip);
+  assign on_chip           = (taken.id == IdDat && load_chip_i) || (taken.id == IdRes && plan_i.res_chip);
   assign ddr_req_o.ar      = '{id: taken.id, addr: {on_chip, taken.addr[31:0]}, len: taken.len};
   assign ddr_req_o.r_ready = 1'b1;
+
+`ifndef SYNTHESIS
+  // Nothing is left of what was loaded before, whatever is said of it now.
+  logic out_of_reset_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) out_of_reset_q <= 1'b0;
+    else out_of_reset_q <= 1'b1;
+  end
+  always_ff @(posedge clk_i) if (out_of_reset_q && load_i) assert (!ar_valid[0] && tokens_q == '0 && !first_q);
+`endif
 
   // Fields that other modules use.
   logic unused_fields;

@@ -10,6 +10,9 @@ import pytest
 from mvm_random import IRQ_EN, Case, Place, Runner, compare, prepare, random_case, start
 
 from fleet.engines.rtl_sim.job import JobScript
+from fleet.isa.codec_binary import encode_binary
+from fleet.isa.reading.cache import load
+from fleet.sdk import Call
 
 BAD_SIZE, UNSUPPORTED = 2, 7
 
@@ -53,6 +56,35 @@ def test_random_cases_equal_the_functional_model(sparse: Runner, seed: int) -> N
 def test_the_deepest_input_fills_the_rings(sparse: Runner, kept: int) -> None:
     deepest = sparse.device.parameters["Tin"] * sparse.device.parameters["WtDepth"]
     compare(sparse, [Case(chin=deepest, chout=17, tokens=2, tblk=128, kept=kept)], 3)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 2, 1])
+@pytest.mark.parametrize("other", [0, 4, 2, 1])
+def test_neighbours_in_a_binary_keep_different_numbers(sparse: Runner, kept: int, other: int) -> None:
+    """The second one's activations come while the first one reads its own, which lie as its weights want them."""
+    rng, place = np.random.default_rng(8), Place()
+    device, memory = sparse.device, sparse.memory
+    memory.view("ddr", 0, device.memory["ddr"])[: 8 << 20] = 0
+    shapes = ((1024, 200, kept), (1000, 40, other), (600, 40, kept))
+    cases = [Case(chin=n, chout=m, tokens=1, tblk=128, kept=k) for n, m, k in shapes]
+    calls = [Call(c.instruction, prepare(device, memory, c, place, rng).encode(device)) for c in cases]
+    binary = np.frombuffer(encode_binary(sparse.set, calls), np.uint8)
+    at = (place.ddr // 64 + 1) * 64
+    memory.view("ddr", at, binary.size)[:] = binary
+    expected = np.array(memory.view("ddr", 0, at + binary.size))
+    for call in calls:
+        for write in sparse.set.instructions[call.instruction].execute(device, call.fields, memory):
+            expected[write.offset : write.offset + write.data.size] = write.data.reshape(-1).view(np.uint8)
+    fetch, script = load(sparse.set.description).fetch, JobScript()
+    assert fetch is not None
+    script.write(IRQ_EN, 3)
+    for register, value in ((fetch.address, at), (fetch.beats, binary.size // 64), (fetch.tasks, len(calls))):
+        script.write(register.address, value)
+    script.write(fetch.unit.start.address, fetch.word.start)
+    script.wait_irq(1_000_000)
+    _, records, _ = sparse.play(script)
+    assert [r.error for r in records] == [0, 0, 0]
+    assert np.flatnonzero(memory.view("ddr", 0, expected.size) != expected).size == 0
 
 
 def test_what_is_not_sparse_is_refused(sparse: Runner) -> None:

@@ -28,7 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from clock import estimate, table_of, with_estimate
+from clock import estimate, mhz, table_of, with_estimate
 from netlist import OperatorBox, Summary, operator_box, summary
 from operators import OPERATORS, Operator, marked
 from rtlil import AROUND, Module, keys, read_modules, together
@@ -380,12 +380,12 @@ def table(device: Device, name: str) -> tuple[float, str] | None:
         cells = " | ".join(f"{shown(row.cells, kind):,.0f}" for kind in SHOWN)
         where = short(row.where)
         mark = "*" if row.missing else ""
-        mhz = f"{1000 / row.slowest:.0f}" if row.slowest else "-"
-        print(f"| {unit}{mark} | {cells} | {f'{row.slowest:.1f}' if row.slowest else '-'} | {mhz} | {where} | {calls or '-'} |")
+        clock = mhz(row.slowest) if row.slowest else "-"
+        print(f"| {unit}{mark} | {cells} | {f'{row.slowest:.1f}' if row.slowest else '-'} | {clock} | {where} | {calls or '-'} |")
         words = ", ".join(f"{n} {short(k)}" for k, n in Counter(row.path).items())
         print(f"{unit}: {row.slowest:.2f} ns in {where}: {words}", file=sys.stderr)
     cells = " | ".join(f"{shown(total, kind):,.0f}" for kind in SHOWN)
-    print(f"| all{'*' if missing else ''} | {cells} | {f'{slowest:.1f} | {1000 / slowest:.0f}' if slowest else '- | -'} | | |")
+    print(f"| all{'*' if missing else ''} | {cells} | {f'{slowest:.1f} | {mhz(slowest)}' if slowest else '- | -'} | | |")
     shares = " | ".join(f"{100 * shown(total, kind) / VCU128[kind]:.1f} %" for kind in SHOWN)
     print(f"| of the VCU128 | {shares} | | | | |")
     by_reason: dict[str, list[str]] = {}

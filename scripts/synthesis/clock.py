@@ -13,9 +13,14 @@ def table_of(device: str) -> str:
     return f" on {device}, by scripts/synthesis"
 
 
+def mhz(ns: float) -> int:
+    """Return the clock of a slowest stage, rounded down."""
+    return math.floor(1000 / ns)
+
+
 def estimate(ns: float, where: str, device: str) -> str:
     """Return the lines of a device file. ns, where: the slowest stage and its unit; device: whose table says so."""
-    return f'mhz = {math.floor(1000 / ns)}\nsource = "{where}, {ns:.2f} ns{table_of(device)}"\n'
+    return f'mhz = {mhz(ns)}\nsource = "{where}, {ns:.2f} ns{table_of(device)}"\n'
 
 
 def with_estimate(text: str, lines: str) -> str:

@@ -12,12 +12,12 @@ from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.tools import find_toolchain
 
 _CFLAGS = "-std=c++17 -I.."
-"""Of all benches, and of simulations: one with flags of its own compiles a runtime of its own. Its macros stand in the first lines
-of its copy."""
+"""C++ flags of every bench. They are those of fleet's simulations, so that both share compiled objects; a bench that needs a macro
+defines it in its copy of the driver, not here."""
 
 _MOST_SLOW = 1_500_000
-"""Bytes of code for the start of a simulation, up to which the whole design is compiled as one source: many sources read the
-runtime's headers many times, but only apart from the rest can such code be left as it is."""
+"""Bytes of initialisation code (`*__Slow.cpp`) up to which a design is compiled as one source file, which parses the runtime's
+headers once. A larger one is compiled file by file: only then does OPT_SLOW apply, and initialisation code is not optimised."""
 
 
 def verilated(arguments: Sequence[str], folder: Path, prefix: str) -> Path:

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 _PathState: TypeAlias = tuple[tuple[str, tuple[int, int, int] | None], ...]
-"""Each entry of `sys.path` with device, inode and time of change of its folder; None where there is none."""
+"""Entries of `sys.path`, each with (st_dev, st_ino, st_mtime_ns) of its folder, or None if the folder does not exist."""
 
 
 def installed(group: str, name: str | None = None) -> EntryPoints:

@@ -31,7 +31,8 @@ class Pass:
         summary: one line for tables.
         exact: "bits" if every result keeps every bit, "rounding" if results may change within float rounding.
         apply: changes the edit; deterministic; raises FleetError for a program that it does not support.
-        adds_weights: whether it may call `Edit.add_weight`. One that never does works on bodies of loops in place, not on copies.
+        adds_weights: whether it may call `Edit.add_weight` inside the body of a decision or loop (`Edit.inside`). If not, bodies
+            are changed in place; otherwise in copies, and a body to which a weight was added keeps its old operations.
     """
 
     name: str

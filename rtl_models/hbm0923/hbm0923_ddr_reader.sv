@@ -105,6 +105,8 @@ module hbm0923_ddr_reader
   always_ff @(posedge clk_i) if (out_of_reset_q) begin
     assert (free_q <= Cw'(Depth));
     if (take) assert (32'(free_q) >= 32'(burst));
+    // A start finds the one before asked for completely, at the latest in this cycle.
+    if (start_i) assert (runs_q == '0 || done_o);
   end
 `endif
 endmodule

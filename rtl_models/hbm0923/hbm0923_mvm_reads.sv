@@ -162,16 +162,6 @@ module hbm0923_mvm_reads
   assign ddr_req_o.ar      = '{id: taken.id, addr: {on_chip, taken.addr[31:0]}, len: taken.len};
   assign ddr_req_o.r_ready = 1'b1;
 
-`ifndef SYNTHESIS
-  // Nothing is left of what was loaded before, whatever is said of it now.
-  logic out_of_reset_q;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) out_of_reset_q <= 1'b0;
-    else out_of_reset_q <= 1'b1;
-  end
-  always_ff @(posedge clk_i) if (out_of_reset_q && load_i) assert (!ar_valid[0] && tokens_q == '0 && !first_q);
-`endif
-
   // Fields that other modules use.
   logic unused_fields;
   assign unused_fields = ^{plan_i, load_plan_i, taken.addr[32], ddr_rsp_i.r.resp, ddr_rsp_i.r.last, ddr_rsp_i.r.data};

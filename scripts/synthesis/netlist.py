@@ -47,7 +47,7 @@ class Summary:
         inner: ns of the slowest path between its own registers. path: kinds of cells on it, and the module in which it ends.
         into: bit of an input -> ns to a register. out: bit of an output -> ns from a register.
         from_input: bit of an input -> output -> ns. to_output: bit of an output -> input -> ns.
-        loops: edges that close a loop of such bits and were left out.
+        loops: number of edges that were removed because they close a combinational loop.
     """
 
     cells: Mapping[str, float]

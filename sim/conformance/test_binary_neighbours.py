@@ -1,5 +1,5 @@
-"""Every two instructions behind each other in a binary, in both orders, on data of their own: what the second one does ahead of its
-turn must not touch the first one, and shows only where nothing makes it wait."""
+"""Small calls in a binary, every ordered pair of them adjacent, on disjoint data: prefetches of the second call must not disturb
+the first one. A dependence through memory would make the second one wait, and hide such a fault."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ ALL = [d for d in suite_devices(all_devices=True) if "aux" in ways_of_issue(find
 
 
 def _draws(device: str, most: int) -> list[Draw]:
-    """Draws that meet in no byte of memory, of each instruction up to `most`: small ones, whose kinds differ."""
+    """Up to `most` small draws of each instruction, of different classes, on disjoint memory, with one set of parameters."""
     instruction_set, chip = find_device(device)
     words = load(instruction_set.description).instructions
     rng = np.random.default_rng(7)
     place = Place(chip, rng)
     found: list[Draw] = []
+    parameters: dict[int, int] = {}
     for name, source in sources(instruction_set).items():
         kinds: set[str] = set()
         for _ in range(6 * most):
@@ -42,14 +43,16 @@ def _draws(device: str, most: int) -> list[Draw]:
             except NoRoomError:
                 break
             kind = f"{draw.classes}"
-            if kind not in kinds and all(found[0].parameters.get(k, v) == v for k, v in draw.parameters.items() if found):
+            if kind not in kinds and all(parameters.get(k, v) == v for k, v in draw.parameters.items()):
                 kinds.add(kind)
+                parameters |= draw.parameters
                 found.append(draw)
+    assert found, f"nothing that a binary of {device} may hold was drawn"
     return found
 
 
 def _pairs(count: int) -> list[int]:
-    """Numbers below `count` in an order in which each follows each, itself too: a cycle of de Bruijn."""
+    """A de Bruijn sequence of order 2 over the numbers below `count`: each ordered pair is adjacent once."""
     left = {i: list(range(count)) for i in range(count)}
     path, stack = list[int](), [0]
     while stack:

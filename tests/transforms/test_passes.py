@@ -160,7 +160,9 @@ def test_a_body_gets_no_weight(tmp_path: Path) -> None:
     program = load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.array([9, 1, 2, 3], "f4")})
     same, _ = Pipeline("test", (Pass("weight", "a weight", "bits", weight),)).run(program, PassHooks(verify_each=True))
     assert print_ir(same.module) == print_ir(program.module)
-    with pytest.raises(ValueError, match="adds a weight and says that it adds none"):
+    with pytest.raises(
+        FleetError, match=r"m.py:3\S*: the pass adds the weight w to the body of a loop .*; leave out adds_weights=False"
+    ):
         Pipeline("test", (Pass("weight", "a weight", "bits", weight, adds_weights=False),)).run(program, PassHooks())
 
 

@@ -8,17 +8,17 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from fleet.ir.dialect import FusedOp, RegionOp, YieldOp
+from fleet.errors import FleetError
+from fleet.ir.dialect import FleetOp, FusedOp, RegionOp, YieldOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.transforms.edit import Edit
+from fleet.transforms.edit import Edit, text_of
 
 
 def everywhere(apply: Callable[[Edit], None], edit: Edit, *, adds_weights: bool = True) -> None:
     """Apply a pass to a program, then to every body of a decision or loop in it, the innermost last.
 
-    adds_weights: whether the pass may add weights. A body has none: the pass then works on a copy, and a body that would get some
-    stays unchanged.
+    adds_weights: see `Pass`. Raises FleetError if a pass adds a weight to a body and says that it adds none.
     """
     apply(edit)
     within = _copied if adds_weights else _moved
@@ -30,8 +30,10 @@ def everywhere(apply: Callable[[Edit], None], edit: Edit, *, adds_weights: bool 
 
 def _moved(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
     """Apply a pass to the body itself, which is the block of a function meanwhile."""
-    region, last = block.parent, block.last_op
+    region, last, parent = block.parent, block.last_op, block.parent_op()
     assert region is not None
+    assert isinstance(parent, FleetOp)
+    where = text_of(parent, "at")
     assert isinstance(last, YieldOp)
     outer.hold_names()  # also those of the body
     count = len(block.args)
@@ -40,7 +42,8 @@ def _moved(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
     inner = Edit(_program(block), outer, copy=False)
     apply(inner)
     if len(block.args) != count:
-        raise ValueError("a pass adds a weight and says that it adds none")
+        what = f"the pass adds the weight {inner.arguments[-1].name} to the body of a loop or decision, which has no weights"
+        raise FleetError(what, where=where, hint="leave out adds_weights=False, or test `edit.inside`")
     outer.fates |= inner.fates
     inner.function.body.detach_block(block)
     last = block.last_op

@@ -152,4 +152,5 @@ def _function(steps: Sequence[_Step], leaves: int) -> Callable[..., np.ndarray]:
     return run
 
 
+# In a body nothing is a weight, so nothing becomes one.
 PASS = plain("fold-weights", "make weights of what is computed of weights alone", "bits", fold_pure, adds_weights=False)

@@ -32,27 +32,63 @@ module hbm0923_att_column_stages
     logic signed [63:0] low, high;
     fp_odd_t            odd;
   } sum_t;
-  typedef struct {
-    dot_product_t product;
-    fp_odd_t      odd;
-  } product_t;
-  typedef struct {
-    dot_place_t place;
-    fp_odd_t    odd;
-  } place_t;
   localparam int unsigned Waiting = (Queries > 1) ? Queries - 1 : 1;
 
-  function automatic place_t add(input place_t a, input place_t b);
-    return '{place: '{low: a.place.low + b.place.low, high: a.place.high + b.place.high}, odd: a.odd | b.odd};
-  endfunction
-  function automatic place_t add4(input place_t terms [4]);
-    return add(add(terms[0], terms[1]), add(terms[2], terms[3]));
-  endfunction
-  function automatic place_t fit(input place_t p);
-    return '{place: dot_fit(p.place), odd: p.odd};
+  // A product, its place in a range of 16 places and that range, a bit set of each. Each range has a word of its own until 16 lanes
+  // are added up: a word for all would take a multiplexer of its width in each lane.
+  localparam int unsigned Ranges = 4;
+  typedef struct packed {
+    logic signed [22:0] product;
+    logic [15:0]        place;
+    logic [Ranges-1:0]  range;
+    fp_odd_t            odd;
+  } product_t;
+  typedef struct packed {
+    logic signed [37:0] product;
+    logic [Ranges-1:0]  range;
+    fp_odd_t            odd;
+  } placed_t;
+  typedef struct packed {
+    logic [Ranges-1:0][41:0] words;  // two's complement
+    fp_odd_t                 odd;
+  } words_t;
+
+  function automatic product_t product_of(input fp16_unpacked_t a, input fp16_unpacked_t b);
+    dot_product_t p;
+    logic         unused_bits;
+    p           = dot_product(a, b);
+    unused_bits = ^{p.exp[31:6], p.product[31:23]};
+    return '{product: $signed(p.product[22:0]), place: 16'd1 << p.exp[3:0], range: 4'd1 << p.exp[5:4],
+             odd: fp16_odd_product(a, b)};
   endfunction
 
-  // ---- 16 products and their sum: unpacked, multiplied, placed, added up four by four
+  // Multiplied by its place: a shift in LUT would be a third of the lane, and DSPs are plenty.
+  function automatic placed_t placed_of(input product_t p);
+    return '{product: 38'(40'(p.product) * $signed(40'(p.place))), range: p.range, odd: p.odd};
+  endfunction
+
+  function automatic words_t add4(input words_t terms [4]);
+    words_t found;
+    for (int unsigned r = 0; r < Ranges; r++) begin
+      found.words[r] = (terms[0].words[r] + terms[1].words[r]) + (terms[2].words[r] + terms[3].words[r]);
+    end
+    found.odd = (terms[0].odd | terms[1].odd) | (terms[2].odd | terms[3].odd);
+    return found;
+  endfunction
+
+  // In the word of its range; the others have 0, which the additions' LUTs take in.
+  function automatic words_t words_of(input placed_t p);
+    words_t found;
+    for (int unsigned r = 0; r < Ranges; r++) found.words[r] = p.range[r] ? $unsigned(42'(p.product)) : 42'd0;
+    found.odd = p.odd;
+    return found;
+  endfunction
+
+  function automatic logic signed [63:0] joined(input logic [41:0] low, input logic [41:0] high);
+    return 64'($signed(low)) + (64'($signed(high)) <<< 16);
+  endfunction
+
+  // ---- 16 products and their sum: unpacked, multiplied, shifted, added up four by four
   att_lanes_t w;
   fp_cut #(.data_t(att_lanes_t), .Stage(1), .Stages(DotStages), .Latency(DotLatency)) u_unpack (
     .clk_i, .en_i, .d_i(unpack_lanes(w_i, mask_i ? lanes_i : '1)), .q_o(w)
@@ -60,33 +96,35 @@ module hbm0923_att_column_stages
 
   sum_t complete_q [Queries];
   for (genvar q = 0; q < Queries; q++) begin : gen_pair
-    place_t placed [BeatLanes];
+    words_t placed [BeatLanes];
     for (genvar l = 0; l < BeatLanes; l++) begin : gen_lane
-      product_t product_d, product;
-      assign product_d = '{product: dot_product(x_i[q][l], w[l]), odd: fp16_odd_product(x_i[q][l], w[l])};
+      product_t product;
+      placed_t  place;
       fp_cut #(.data_t(product_t), .Stage(2), .Stages(DotStages), .Latency(DotLatency)) u_product (
-        .clk_i, .en_i, .d_i(product_d), .q_o(product)
+        .clk_i, .en_i, .d_i(product_of(x_i[q][l], w[l])), .q_o(product)
       );
-      place_t place_d;
-      assign place_d = '{place: dot_place(product.product), odd: product.odd};
-      fp_cut #(.data_t(place_t), .Stage(3), .Stages(DotStages), .Latency(DotLatency)) u_place (
-        .clk_i, .en_i, .d_i(place_d), .q_o(placed[l])
+      fp_cut #(.data_t(placed_t), .Stage(3), .Stages(DotStages), .Latency(DotLatency)) u_place (
+        .clk_i, .en_i, .d_i(placed_of(product)), .q_o(place)
       );
+      assign placed[l] = words_of(place);
     end
-    place_t four [4], dot;
+    words_t four [4], dot;
     for (genvar i = 0; i < 4; i++) begin : gen_four
-      fp_cut #(.data_t(place_t), .Stage(4), .Stages(DotStages), .Latency(DotLatency)) u_four (
+      fp_cut #(.data_t(words_t), .Stage(4), .Stages(DotStages), .Latency(DotLatency)) u_four (
         .clk_i, .en_i, .d_i(add4(placed[4*i+:4])), .q_o(four[i])
       );
     end
-    fp_cut #(.data_t(place_t), .Stage(5), .Stages(DotStages), .Latency(DotLatency)) u_sixteen (
-      .clk_i, .en_i, .d_i(fit(add4(four))), .q_o(dot)
+    fp_cut #(.data_t(words_t), .Stage(5), .Stages(DotStages), .Latency(DotLatency)) u_sixteen (
+      .clk_i, .en_i, .d_i(add4(four)), .q_o(dot)
     );
 
-    // The loop over a row's beats.
+    // The loop over a row's beats. The two lowest bits of the lower word are always 0.
+    logic signed [63:0] low, high;
+    assign low  = joined(dot.words[0], dot.words[1]);
+    assign high = joined(dot.words[2], dot.words[3]);
     always_ff @(posedge clk_i) if (sum_i[q]) begin
-      complete_q[q].low  <= (sum_first_i ? 64'sd0 : complete_q[q].low) + dot.place.low;
-      complete_q[q].high <= (sum_first_i ? 64'sd0 : complete_q[q].high) + dot.place.high;
+      complete_q[q].low  <= (sum_first_i ? 64'sd0 : complete_q[q].low) + (low >>> 2);
+      complete_q[q].high <= (sum_first_i ? 64'sd0 : complete_q[q].high) + high;
       complete_q[q].odd  <= (sum_first_i ? '0 : complete_q[q].odd) | dot.odd;
     end
   end

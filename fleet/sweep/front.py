@@ -47,21 +47,25 @@ def _costs(model: ModelRecord, names: Sequence[str]) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _dominates(a: Sequence[float], b: Sequence[float]) -> bool:
-    """Return whether `a` is nowhere worse than `b` and somewhere better."""
-    slack = [_SAME * max(abs(x), abs(y)) for x, y in zip(a, b, strict=True)]
-    return all(x <= y + s for x, y, s in zip(a, b, slack, strict=True)) and any(
-        x < y - s for x, y, s in zip(a, b, slack, strict=True)
-    )
+def _no_worse(a: Sequence[float], b: Sequence[float]) -> bool:
+    return all(x <= y + _SAME * max(abs(x), abs(y)) for x, y in zip(a, b, strict=True))
 
 
 def with_front(points: Sequence[SweptPoint], names: Sequence[str]) -> tuple[SweptPoint, ...]:
-    """Return the points with `front` set. A memory model is an assumption and no choice, so each has a front of its own."""
+    """Return the points with `front` set. A memory model is an assumption and no choice, so each has a front of its own.
+
+    Of points with the same figures only the first is on it: what they differ in changes nothing.
+    """
     costs = {p.key: _costs(p.model, names) for p in points if p.model is not None and not p.model.refused}
+    place = {key: i for i, key in enumerate(costs)}
+
+    def beaten(p: SweptPoint, o: SweptPoint) -> bool:
+        equal = _no_worse(costs[p.key], costs[o.key])
+        return _no_worse(costs[o.key], costs[p.key]) and (not equal or place[o.key] < place[p.key])
 
     def on_front(p: SweptPoint) -> bool:
         rivals = (o for o in points if o.key in costs and o.key != p.key and o.point.memory == p.point.memory)
-        return p.key in costs and not any(_dominates(costs[o.key], costs[p.key]) for o in rivals)
+        return p.key in costs and not any(beaten(p, o) for o in rivals)
 
     return tuple(replace(p, front=on_front(p)) for p in points)
 

@@ -135,7 +135,7 @@ class HardwareRecord:
 
 @dataclass(frozen=True)
 class SweptPoint:
-    """A point with what is known of it. key: of its content. front: whether no other point of its memory is better in everything.
+    """A point with what is known of it. key: of its content. front: whether it is on the front of its memory.
 
     error: why it has no figures; empty if it has.
     """

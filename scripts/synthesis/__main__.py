@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clock import estimate, mhz, table_of, with_estimate
-from netlist import OperatorBox, Summary, operator_box, summary
+from netlist import OperatorBox, Summary, operator_box, slowest_paths, summary
 from operators import OPERATORS, Operator, marked
 from rtlil import AROUND, Module, keys, read_modules, together
 
@@ -47,6 +47,7 @@ MAP = (f"{_FAMILY} -run begin:coarse", f"techmap -map {HERE / 'adders.v'}", f"{_
 ALONE = tuple(command.replace(_FAMILY, f"{_FAMILY} -flatten") for command in MAP)
 _SMALL = 300_000
 """Bytes of text of a module up to which it is mapped in one run with others: starting takes longer than it does."""
+_PATHS = 6
 VCU128 = {"LUT": 1_303_680, "FF": 2_607_360, "DSP": 9_024, "BRAM36": 2_016, "URAM": 960}
 """Of the XCVU37P."""
 SHOWN = ("LUT", "FF", "DSP", "BRAM36", "URAM")
@@ -255,6 +256,7 @@ class Device:
         self.no_operator: dict[str, str] = {}
         self.why: dict[str, str] = {}
         self.by_key: dict[str, Summary | None] = {}
+        self.netlists: dict[str, tuple[str, Path, str]] = {}
 
     def unit_name(self, part: str) -> str:
         """Return the instance's name."""
@@ -284,7 +286,7 @@ class Device:
             made = [one for found in pool.map(self.mapped, batches) for one in found]
         made_operators, self.no_operator = operators(self.yosys, self.operators, jobs)
         self.boxes |= made_operators
-        netlists = {self.keys[name]: (name, path, why) for name, path, why in made}
+        netlists = self.netlists = {self.keys[name]: (name, path, why) for name, path, why in made}
         for name in self.reachable():
             key = self.keys[name]
             first, path, why = netlists[key]
@@ -396,6 +398,21 @@ def table(device: Device, name: str) -> tuple[float, str] | None:
     return None if missing or not device.whole else (slowest, slowest_unit)
 
 
+def show_paths(device: Device, name: str) -> None:
+    """Print the slowest paths of a module, net by net."""
+    part = next((p for p in device.reachable() if short(p) == name), None)
+    if part is None:
+        sys.exit(f"synthesis: no module {name}; there are {', '.join(sorted({short(p) for p in device.reachable()}))}")
+    first, path, why = device.netlists[device.keys[part]]
+    if why:
+        sys.exit(f"synthesis: {name}: {why}")
+    module = json.loads(gzip.decompress(path.read_bytes()))["modules"][first.removeprefix("\\")]
+    for end, steps in slowest_paths(module, device.boxes, _PATHS):
+        print(f"\n{steps[-1][0]:.2f} ns to {end}")
+        for ns, net, cell in steps[:-1]:
+            print(f"  {ns:6.2f}  {net}  {short(cell)}")
+
+
 def hold_estimates(device: str, slowest: float, unit: str, *, write: bool) -> bool:
     """Hold the device's file, and those that name its table as their source, to its slowest stage, or write it there.
 
@@ -424,6 +441,7 @@ def main() -> None:
     parser.add_argument("--unit", action="append", default=[], help="only this unit of the top; several times for several")
     parser.add_argument("--module", action="append", default=[], help="only this module, alone; several times for several")
     parser.add_argument("--parameter", action="append", default=[], help="NAME=VALUE for --module")
+    parser.add_argument("--paths", metavar="MODULE", help=f"the {_PATHS} slowest paths of a module of the device, net by net, too")
     parser.add_argument("--operators", action="store_true", help="only the operators, all of them, in one stage and in stages")
     parser.add_argument(
         "--timeout", type=float, default=600, help="seconds for a run; 0: nothing is mapped, only what is kept is shown"
@@ -450,6 +468,8 @@ def main() -> None:
         device = Device(yosys, name, given.unit)
         device.measure(given.jobs)
         found = table(device, name)
+        if given.paths:
+            show_paths(device, given.paths)
         if found is not None and not hold_estimates(name, *found, write=given.write):
             status = 1
     sys.exit(status)

@@ -266,6 +266,32 @@ def _arrivals(timing: _Timing, order: Sequence[int]) -> tuple[dict[int, float], 
     return arrival, came
 
 
+Steps = list[tuple[float, str, str]]
+"""Of a path: ns after the clock, net, kind of the cell that drives it."""
+
+
+def slowest_paths(module: Mapping[str, Any], boxes: Mapping[str, Summary], count: int) -> list[tuple[str, Steps]]:
+    """Return the slowest paths of a module of a JSON netlist that end in different registers or boxes, the slowest first.
+
+    Of each: its end, and ns after the clock, net and cell of every step; see `summary`.
+    """
+    nets = {bit: f"{name}[{i}]" for name, net in module["netnames"].items() for i, bit in enumerate(net["bits"])}
+    timing = _Timing(module, boxes)
+    arrival, came = _arrivals(timing, timing.order())
+    ends = sorted(((arrival[bit] + setup, bit, end) for bit, setup, end in timing.ends if bit in arrival), reverse=True)
+    found: dict[str, Steps] = {}
+    for ns, bit, box in ends:
+        end = f"{nets[bit].partition('[')[0]} {f'in {box}' if box else 'before a register'}"
+        if end in found or len(found) == count:
+            continue
+        steps, at = [(ns, end, "")], bit
+        while at >= 0:
+            steps.append((arrival[at], nets[at], timing.driver[at][0]["type"] if at in timing.driver else "input"))
+            at = came.get(at, -1)
+        found[end] = steps[::-1]
+    return list(found.items())
+
+
 Delays = dict[int, dict[str, float]]
 
 

@@ -21,7 +21,7 @@ from fleet.verify.conformance.suite import make_case, names
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(
-        find_spec("pyosys") is None and os.environ.get("FLEET_REQUIRE_YOSYS") != "1", reason="pyosys is not installed"
+        find_spec("pyosys") is None and os.environ.get("FLEET_REQUIRE_PYOSYS") != "1", reason="pyosys is not installed"
     ),
 ]
 SIMULATORS = [

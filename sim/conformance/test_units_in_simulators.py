@@ -22,7 +22,7 @@ from fleet.isa.registry import find_device
 pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(
-        find_spec("pyosys") is None and os.environ.get("FLEET_REQUIRE_YOSYS") != "1", reason="pyosys is not installed"
+        find_spec("pyosys") is None and os.environ.get("FLEET_REQUIRE_PYOSYS") != "1", reason="pyosys is not installed"
     ),
     pytest.mark.skipif(
         shutil.which("iverilog") is None and os.environ.get("FLEET_REQUIRE_ICARUS") != "1", reason="iverilog is not installed"

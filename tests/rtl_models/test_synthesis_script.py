@@ -110,6 +110,27 @@ def test_dsps_cut_where_their_registers_are_used() -> None:
     assert product(PREG="00000000000000000000000000000001") == pytest.approx(FF)
 
 
+def test_the_slowest_paths_are_named_net_by_net() -> None:
+    """One of each end, the slowest first; a bus counts once, whatever its bits."""
+    cells = {
+        "a": flop(50, 10),
+        "l1": cell("LUT1", {"O": [20]}, I0=[10]),
+        "l2": cell("LUT1", {"O": [21]}, I0=[20]),
+        "b0": flop(20, 30),
+        "b1": flop(21, 31),
+        "c": flop(10, 32),
+        "part": cell("part", {"q": [40]}, d=[20]),
+    }
+    nets = {"q": [10], "bus": [20, 21]}
+    netlist_of = {**module(cells), "netnames": {name: {"bits": bits} for name, bits in nets.items()}}
+    paths = netlist.slowest_paths(netlist_of, {"part": netlist.Summary({}, into={("d", 0): 9.0})}, 2)
+    assert [end for end, _ in paths] == ["bus in part", "bus before a register"]
+    ns, net, kind = zip(*paths[1][1], strict=True)
+    assert ns == pytest.approx((netlist.CLOCK_NS, netlist.CLOCK_NS + LUT, netlist.CLOCK_NS + 2 * LUT, FF + 2 * LUT))
+    assert net == ("q[0]", "bus[0]", "bus[1]", "bus before a register")
+    assert kind == ("FDRE", "LUT1", "LUT1", "")
+
+
 def test_a_loop_is_left_out_and_counted() -> None:
     cells = {"x": cell("LUT2", {"O": [10]}, I0=[11], I1=[3]), "y": cell("LUT1", {"O": [11]}, I0=[10])}
     assert netlist.summary(module(cells, x=("input", [3])), {}).loops == 1

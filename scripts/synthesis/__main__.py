@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clock import estimate, mhz, table_of, with_estimate
-from netlist import OperatorBox, Summary, operator_box, slowest_paths, summary
+from netlist import OperatorBox, Summary, cells_of, operator_box, slowest_paths, summary
 from operators import OPERATORS, Operator, marked
 from rtlil import AROUND, Module, keys, read_modules, together
 
@@ -117,11 +117,11 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join((PACKAGE, _FAMILY, adders, *parts)).encode()).hexdigest()
 
 
-def netlist(path: Path, name: str, boxes: Mapping[str, Summary]) -> Summary:
-    """Return the summary of a module in a stored netlist."""
+def netlist(path: Path, name: str, boxes: Mapping[str, Summary], *, paths: bool = True) -> Summary:
+    """Return the summary of a module in a stored netlist. paths: also of its paths."""
     modules = json.loads(gzip.decompress(path.read_bytes()))["modules"]
     found = modules[name.removeprefix("\\")]
-    return summary(found, boxes)
+    return summary(found, boxes) if paths else cells_of(found, boxes)
 
 
 def mapped_operator(yosys: Yosys, o: Operator, *, staged: bool = False) -> tuple[Path, str]:
@@ -242,8 +242,8 @@ class Row:
 class Device:
     """A device's modules and their figures."""
 
-    def __init__(self, yosys: Yosys, device: str, unit: Sequence[str]) -> None:
-        self.yosys = yosys
+    def __init__(self, yosys: Yosys, device: str, unit: Sequence[str], *, paths: bool = True) -> None:
+        self.yosys, self.paths = yosys, paths
         self.top, self.modules = elaborated(yosys, device)
         self.keys = keys(self.modules)
         self.units = {self.unit_name(part): part for part in self.modules[self.top].parts if part in self.modules}
@@ -294,7 +294,7 @@ class Device:
                 self.by_key[key] = None
                 if not why:
                     try:
-                        self.by_key[key] = netlist(path, first, self.boxes)
+                        self.by_key[key] = netlist(path, first, self.boxes, paths=self.paths)
                     except ValueError as error:
                         why = str(error)
                         netlists[key] = first, path, why
@@ -447,6 +447,7 @@ def main() -> None:
         "--timeout", type=float, default=600, help="seconds for a run; 0: nothing is mapped, only what is kept is shown"
     )
     parser.add_argument("--jobs", type=int, default=2, help="modules that are mapped at a time")
+    parser.add_argument("--cells", action="store_true", help="no paths, which take tens of GB of a device with 32 ports")
     parser.add_argument("--write", action="store_true", help="put the slowest stage into the device files")
     parser.add_argument("--if-installed", action="store_true", help="without pyosys say so and end with status 0")
     given = parser.parse_args()
@@ -465,9 +466,11 @@ def main() -> None:
         return
     status = 0
     for name in given.devices:
-        device = Device(yosys, name, given.unit)
+        device = Device(yosys, name, given.unit, paths=not given.cells)
         device.measure(given.jobs)
         found = table(device, name)
+        if given.cells:
+            continue
         if given.paths:
             show_paths(device, given.paths)
         if found is not None and not hold_estimates(name, *found, write=given.write):

@@ -216,8 +216,8 @@ def carry_pairs(module: Mapping[str, Any]) -> int:
     return found
 
 
-def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
-    """Return the summary of a module of a JSON netlist. boxes: of what it instantiates, by name. Raises ValueError."""
+def cells_of(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
+    """Return what a module of a JSON netlist takes, without its paths. Raises ValueError."""
     cells, used = Counter[str](), Counter[str]()
     for cell in module["cells"].values():
         if cell["type"] in boxes:
@@ -227,6 +227,12 @@ def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
             if kind:
                 cells[kind] += count
     cells["LUT"] -= carry_pairs(module)
+    return Summary(dict(cells), dict(used))
+
+
+def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
+    """Return the summary of a module of a JSON netlist. boxes: of what it instantiates, by name. Raises ValueError."""
+    counted = cells_of(module, boxes)
     timing = _Timing(module, boxes)
     order = timing.order()
     arrival, came = _arrivals(timing, order)
@@ -241,8 +247,8 @@ def summary(module: Mapping[str, Any], boxes: Mapping[str, Summary]) -> Summary:
     outputs = {(n, i): b for n, port in timing.ports.items() if port["direction"] != "input" for i, b in enumerate(port["bits"])}
     since, until, before_register = _through(timing, order, outputs)
     return Summary(
-        dict(cells),
-        dict(used),
+        counted.cells,
+        counted.boxes,
         inner,
         tuple(reversed(path)),
         {bit: before_register[net] for net, bit in timing.source.items() if net in before_register},

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "rtl_models" / "axi" / "fleet_axi_pkg.sv"
 
 _STRUCTURE = re.compile(r"typedef struct packed \{(.*?)\} (\w+);", re.S)
 _MEMBER = re.compile(r"^\s*(?:logic|(\w+_t)) *(\[\S+\])? +(\w+);", re.M)
-_HEADER = re.compile(r"^module (\w+)\n((?:  import [^\n]*\n)*)(?:#\(\n(.*?)\n\) )?\(\n(.*?)\n\);", re.S | re.M)
+_HEADER = re.compile(r"^module (\w+)\s((?:  import [^\n]*\n)*)(?:#\(\n(.*?)\n\) )?\(\n(.*?)\n\);", re.S | re.M)
 _PORT = re.compile(r"^  (input|output) +(\S+)(?: +(\[\S+\]))? +(\w*?)((?:rd_|wr_)?(?:req|rsp))_([io]),?$")
 
 

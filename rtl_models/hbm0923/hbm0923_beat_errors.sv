@@ -13,17 +13,26 @@ module hbm0923_beat_errors #(
   input  logic [Aw-1:0] read_at_i,
   output logic          error_o     // the beat that is read has one
 );
-  // The bits are written only from the first error on, which saves the simulation of a run without errors.
-  logic             failed_q;
-  logic [Depth-1:0] bad_q;
+  // Beats are read in the order in which they were written. Bits are written from the first error on, which saves the simulation of a
+  // run without errors; what stands before that beat has none, so that no bit needs a reset and they are a memory.
+  logic          failed_q, reached_q;  // an error has come; its beat has been read
+  logic [Aw-1:0] first_q;              // where that beat stands
+  logic          bad [Depth];
+  logic          first;
+  assign first = failed_q && !reached_q && read_at_i == first_q;
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      failed_q <= 1'b0;
-      bad_q    <= '0;
-    end else if (write_i && (error_i || failed_q)) begin
-      failed_q          <= 1'b1;
-      bad_q[write_at_i] <= error_i;
+      failed_q  <= 1'b0;
+      reached_q <= 1'b0;
+    end else begin
+      if (write_i && error_i) failed_q <= 1'b1;
+      if (read_i && first) reached_q <= 1'b1;
     end
   end
-  assign error_o = read_i && failed_q && bad_q[read_at_i];
+  always_ff @(posedge clk_i) begin
+    if (write_i && error_i && !failed_q) first_q <= write_at_i;
+    if (write_i && (error_i || failed_q)) bad[write_at_i] <= error_i;
+  end
+  assign error_o = read_i && (first || (reached_q && bad[read_at_i]));
 endmodule

@@ -28,6 +28,7 @@ class Bench:
 BENCHES = {
     "ddr hub": Bench("hbm0923_ddr_hub", "ddr_hub_main.cpp", ("OnchipDepth=16", "MaxWrites=8")),
     "hbm hub": Bench("hbm0923_hbm_hub_port", "hbm_hub_main.cpp", ("MaxReads=4",)),
+    "beat errors": Bench("hbm0923_beat_errors", "beat_errors_main.cpp", ("Depth=16",)),
     "dispatch": Bench("hbm0923_dispatch", "dispatch_main.cpp"),
     "aux fetch": Bench("hbm0923_aux_fetch", "aux_fetch_main.cpp", cycles=200_000),
 }
@@ -68,8 +69,8 @@ def test_modules_equal_their_models(programs: dict[str, Path], name: str) -> Non
         assert " 0 mistakes" in run.stdout
 
 
-HUB, PORT, DISPATCH, FOLLOW, FETCH = (
-    f"hbm0923_{name}.sv" for name in ("ddr_hub", "hbm_hub_port", "dispatch", "follow", "aux_fetch")
+HUB, PORT, ERRORS, DISPATCH, FOLLOW, FETCH = (
+    f"hbm0923_{name}.sv" for name in ("ddr_hub", "hbm_hub_port", "beat_errors", "dispatch", "follow", "aux_fetch")
 )
 # What is wrong: the bench that must find it, the file, the right text, the wrong one.
 FAULTS = {
@@ -80,6 +81,9 @@ FAULTS = {
     "an HBM port forgets whose a burst is": ("hbm hub", PORT, "owner_q[wr_q] <= reader", "owner_q[0] <= reader"),
     "an HBM port lets the one that reads ahead go first": ("hbm hub", PORT, "second_first_i || !last_q", "!last_q"),
     "an HBM port does not wait for the other one's bursts": ("hbm hub", PORT, "second_q != '0 && !held_q", "1'b0"),
+    "a good beat behind an error is not written down": ("beat errors", ERRORS, "(error_i || failed_q)) bad", "error_i) bad"),
+    "each error counts as the first": ("beat errors", ERRORS, "error_i && !failed_q", "error_i"),
+    "what stood before the first error is looked at": ("beat errors", ERRORS, "reached_q && bad", "failed_q && bad"),
     "a younger one reads what an older one writes": (
         "dispatch", DISPATCH, "if (meets(younger.data[r], older.wr[w]) && !data_q[order_q[i]])", "if (1'b0)",
     ),

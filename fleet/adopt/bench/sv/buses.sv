@@ -84,9 +84,10 @@ module fleet_apb_monitor #(parameter int W_PADDR = 32, parameter int W_PSEL = 1,
   end
 endmodule
 
-// SHIFT: 2 where an address counts words of 32 bits.
+// Wishbone B4. With `stall` cycles are pipelined: STB is high until one cycle without STALL, which is one access, and ACK comes in that
+// cycle or later. Without, they are classic: STB is high until ACK. SHIFT: 2 where an address counts words of 32 bits.
 module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
-                                parameter int OPW = 1280) (
+                                parameter bit HAS_STALL = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic cyc,
   output logic stb,
@@ -108,15 +109,18 @@ module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R 
       if (go && !done) begin
         cyc <= 1; stb <= 1; we <= op[1088]; adr <= W_ADR'(op[1087:1024] >> SHIFT); dat_w <= W_DAT_R'(op[1023:0]);
       end
-    end else if (ack || err) begin
-      cyc <= 0; stb <= 0; done <= 1;
-      result <= '0; result[1024] <= err; result[1023:0] <= 1024'(dat_r);
+    end else begin
+      if (HAS_STALL && !stall) stb <= 0;
+      if ((ack || err) && !(HAS_STALL && stb && stall)) begin
+        cyc <= 0; stb <= 0; done <= 1;
+        result <= '0; result[1024] <= err; result[1023:0] <= 1024'(dat_r);
+      end
     end
   end
 endmodule
 
 module fleet_wishbone_subordinate #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
-                                    parameter int SPACE = 0, parameter int LATENCY = 1) (
+                                    parameter bit HAS_STALL = 0, parameter int SPACE = 0, parameter int LATENCY = 1) (
   input logic clk, rst,
   input  logic cyc,
   input  logic stb,
@@ -129,16 +133,27 @@ module fleet_wishbone_subordinate #(parameter int W_ADR = 32, parameter int W_DA
   output logic err,
   output logic stall
 );
-  logic ready;
-  assign ack = ready;
   assign err = 0;
-  assign stall = cyc && stb && !ready;  // pipelined managers wait, too
-  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_DAT_R), .W_WSTRB(W_SEL), .SPACE(SPACE), .LATENCY(LATENCY), .HAS_WRITE(1))
-    memory (.clk, .rst, .valid(cyc && stb), .ready, .write(we), .addr(64'(adr) << SHIFT), .wdata(dat_w), .wstrb(sel), .rdata(dat_r));
+  if (HAS_STALL) begin : pipelined
+    localparam int BYTES = (W_DAT_R + 7) / 8;
+    logic [W_DAT_R-1:0] mask;
+    assign stall = rst;
+    fleet_spread #(.W(W_DAT_R), .WM(W_SEL)) spread (.mask(sel), .bits(mask));
+    // A cycle that ends takes its accesses along.
+    fleet_memory_pipe #(.W(W_DAT_R), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
+      .clk, .rst(rst || !cyc), .take(cyc && stb && !stall), .write(we), .address((64'(adr) << SHIFT) / BYTES * BYTES), .wdata(dat_w),
+      .wmask(mask), .valid(ack), .rdata(dat_r));
+  end else begin : classic
+    assign stall = 0;
+    fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_DAT_R), .W_WSTRB(W_SEL), .SPACE(SPACE), .LATENCY(LATENCY), .HAS_WRITE(1))
+      memory (.clk, .rst, .valid(cyc && stb), .ready(ack), .write(we), .addr(64'(adr) << SHIFT), .wdata(dat_w), .wstrb(sel),
+              .rdata(dat_r));
+  end
 endmodule
 
 module fleet_wishbone_monitor #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter string PORT = "",
-                                parameter string MANAGER = "design", parameter string SUBORDINATE = "bench", parameter bit STABLE = 1) (
+                                parameter string MANAGER = "design", parameter string SUBORDINATE = "bench", parameter bit STABLE = 1,
+                                parameter bit HAS_STALL = 0) (
   input logic clk, rst,
   input logic cyc,
   input logic stb,
@@ -148,11 +163,17 @@ module fleet_wishbone_monitor #(parameter int W_ADR = 32, parameter int W_DAT_R 
   input logic [W_SEL-1:0] sel,
   input logic ack,
   input logic err,
+  input logic rty,
   input logic stall
 );
+  wire answer = ack || err || rty;
   fleet_handshake_monitor #(.W(W_ADR + W_DAT_R + W_SEL + 1), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
-    .clk, .rst, .valid(cyc && stb), .ready(ack || err || !stall), .payload({we, sel, adr, we ? dat_w : '0}));
-  always @(posedge clk) if (!rst && (ack || err) && !cyc) fleet_bench_pkg::violation(PORT, "response without a cycle", SUBORDINATE);
+    .clk, .rst, .valid(cyc && stb), .ready(HAS_STALL ? !stall : answer), .payload({we, sel, adr, we ? dat_w : '0}));
+  always @(posedge clk) if (!rst && answer && !cyc) fleet_bench_pkg::violation(PORT, "response without a cycle", SUBORDINATE);
+  if (HAS_STALL) begin : pipelined
+    fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE), .SAME_CYCLE(1)) answers (
+      .clk, .rst(rst || !cyc), .ask(cyc && stb && !stall), .answer(answer && cyc));
+  end
 endmodule
 
 module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDATA = 32, parameter int OPW = 1280) (

@@ -1,0 +1,71 @@
+"""The bench's side of each protocol: small designs that keep it, and the same designs with one fault (`fault_i`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyslang")
+
+from adopted import workspace
+
+from fleet.adopt.bench.replay import Outcome, replay
+from fleet.adopt.workspace import open_workspace
+from fleet.errors import ExitCode
+
+pytestmark = pytest.mark.nightly
+
+DESIGNS = Path(__file__).parents[2] / "tests" / "adopt" / "agents"
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs a test of a design with a fault; each design is built once for each of its settings."""
+    home = tmp_path_factory.mktemp("agents")
+
+    def run(name: str, text: str, fault: int = 0, *edits: tuple[str, str]) -> Outcome:
+        folder = home / f"{name}{sorted(set(edits))}".translate({ord(c): "_" for c in "[]\n'\" =,()"})
+        if not folder.exists():
+            workspace(folder, DESIGNS / f"{name}.sv", edits=edits)
+        test = folder / "owner.toml"
+        test.write_text(f'[[step]]\nset = "fault_i"\nvalue = {fault}\n{text}')
+        return replay(open_workspace(folder), test)
+
+    return run
+
+
+def agrees(outcome: Outcome, compared: int) -> None:
+    assert (outcome.differences, outcome.violations, outcome.exit_code) == ((), (), ExitCode.AGREED)
+    assert outcome.compared == compared
+
+
+def _write(port: str, address: int, data: int, more: str = "") -> str:
+    return f'[[step]]\nwrite = "{port}"\naddress = {address}\ndata = {data}\n{more}'
+
+
+def _read(port: str, address: int, expect: int, more: str = "") -> str:
+    return f'[[step]]\nread = "{port}"\naddress = {address}\nexpect = {expect}\n{more}'
+
+
+def _copied(words: str, value: int, port: str = "m") -> str:
+    return (
+        f'[[memory]]\nport = "{port}"\naddress = 0x100\nwords = {words}\n[[step]]\nwait = "done"\nlimit = 3000\n'
+        f'[[expect]]\nport = "{port}"\naddress = 0x200\nwords = [{value}]\n'
+    )
+
+
+PIPELINED = _write("s", 0, 5) + _write("s", 0, 6) + _read("s", 0, 11) + _write("s", 4, 0) + _copied("[30]", 41)
+
+
+def test_a_pipelined_wishbone_access_is_one_access(run: Run) -> None:
+    agrees(run("wb_adder", PIPELINED), 5)
+
+
+@pytest.mark.parametrize(("fault", "says"), [(1, "expected 0xb"), (2, "response without a cycle")])
+def test_a_pipelined_wishbone_port_that_breaks_it_is_found(run: Run, fault: int, says: str) -> None:
+    outcome = run("wb_adder", PIPELINED, fault)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert says in f"{outcome.differences} {outcome.violations}"

@@ -69,3 +69,32 @@ def test_a_pipelined_wishbone_port_that_breaks_it_is_found(run: Run, fault: int,
     outcome = run("wb_adder", PIPELINED, fault)
     assert outcome.exit_code is ExitCode.DIFFERS
     assert says in f"{outcome.differences} {outcome.violations}"
+
+
+LANES = {"l": "axi4_lite", "h": "ahb_lite", "w": "wishbone", "v": "avalon_mm", "o": "obi", "t": "tilelink"}
+W_COUNTS_WORDS = (
+    '[ports.w]\nclock = "clk"\nlatency = 1\npause = 0\nspace = 0\nshift = 0',
+    '[ports.w]\nclock = "clk"\nlatency = 1\npause = 0\nspace = 0\nshift = 3',
+)
+
+
+def _narrow(port: str) -> str:
+    """Two registers of 32 bits in a beat, then a byte and a half word of them."""
+    size = "size = 4\n"
+    return (
+        _write(port, 0, 0x11223344, size) + _write(port, 4, 0x55667788) + _read(port, 0, 0x11223344, size)
+        + _read(port, 4, 0x55667788)
+        + _write(port, 1, 0xAB) + _write(port, 6, 0xCDEF) + _read(port, 0, 0xCDEF77881122AB44) + _read(port, 5, 0x77)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("port", LANES)
+def test_an_access_takes_the_lanes_of_its_address(run: Run, port: str) -> None:
+    agrees(run("lanes64", _narrow(port), 0, W_COUNTS_WORDS), 4)
+
+
+@pytest.mark.parametrize("port", LANES)
+def test_a_port_that_ignores_its_strobes_is_found(run: Run, port: str) -> None:
+    outcome = run("lanes64", _narrow(port), 1, W_COUNTS_WORDS)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert outcome.differences[0].endswith("expected 0x11223344")

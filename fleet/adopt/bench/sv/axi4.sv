@@ -226,7 +226,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     end
 endmodule
 
-// op: {write, address, data}; result: {error, data}.
+// op: {size, write, address, data}; result: {error, data}. An access of fewer bytes than the port has takes the lanes of its address.
 module fleet_axi4_manager #(parameter int W_AWADDR = 32, parameter int W_ARADDR = 32, parameter int W_WDATA = 32,
                             parameter int W_WSTRB = 4, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, taken, output logic [OPW-1:0] result,
@@ -253,12 +253,12 @@ module fleet_axi4_manager #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
   input  logic [W_WDATA-1:0] rdata,
   input  logic [1:0] rresp
 );
+  localparam int BYTES = W_WDATA / 8;
   logic busy = 0;
+  int unsigned log2, lane;
   assign wlast = 1;
-  assign wstrb = '1;
   assign awburst = 1;
   assign arburst = 1;
-  assign awsize = 3'($clog2(W_WDATA / 8));
   assign arsize = awsize;
   assign bready = 1;
   assign rready = 1;
@@ -271,14 +271,18 @@ module fleet_axi4_manager #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
     if (arvalid && arready) arvalid <= 0;
     if (go && !busy && !done && !rst) begin
       busy <= 1;
-      awaddr <= W_AWADDR'(op[1087:1024]); araddr <= W_ARADDR'(op[1087:1024]); wdata <= W_WDATA'(op[1023:0]);
+      log2 = fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES);
+      lane = 32'(op[1087:1024] % 64'(BYTES));
+      awsize <= 3'(log2);
+      wstrb <= W_WSTRB == BYTES ? W_WSTRB'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+      awaddr <= W_AWADDR'(op[1087:1024]); araddr <= W_ARADDR'(op[1087:1024]); wdata <= W_WDATA'(op[1023:0]) << 8 * lane;
       awvalid <= op[1088]; wvalid <= op[1088]; arvalid <= !op[1088];
     end
     if (busy && (bvalid || rvalid)) begin
       busy <= 0; done <= 1;
       result <= '0;
       result[1024] <= bvalid ? bresp[1] : rresp[1];
-      if (rvalid) result[1023:0] <= 1024'(rdata);
+      if (rvalid) result[1023:0] <= (1024'(rdata) >> 8 * lane) & ((1024'd1 << (8 << log2)) - 1);
     end
   end
 endmodule

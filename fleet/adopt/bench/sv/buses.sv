@@ -1,6 +1,7 @@
-// Managers that a script drives (op: {write, address, data}; result: {error, data}), memories and monitors of buses.
+// Managers that a script drives (op: {size, write, address, data}; result: {error, data}), memories and monitors of buses.
+// Where a port has strobes of bytes, an access of fewer bytes than its data takes the lanes of its address.
 module fleet_apb_manager #(parameter int W_PADDR = 32, parameter int W_PSEL = 1, parameter int W_PWDATA = 32, parameter int W_PSTRB = 4,
-                           parameter int OPW = 1280) (
+                           parameter bit HAS_PSTRB = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic [W_PSEL-1:0] psel,
   output logic penable,
@@ -13,18 +14,24 @@ module fleet_apb_manager #(parameter int W_PADDR = 32, parameter int W_PSEL = 1,
   input  logic pslverr
 );
   initial begin psel = 0; penable = 0; done = 0; end
-  assign pstrb = pwrite ? '1 : '0;
+  localparam int BYTES = W_PWDATA / 8;
+  logic [W_PSTRB-1:0] strobe;
+  int unsigned log2, lane;
+  assign pstrb = pwrite ? strobe : '0;
   always @(posedge clk) begin
     done <= 0;
     if (rst) begin psel <= 0; penable <= 0; end
     else if (psel == 0) begin
       if (go && !done) begin
-        psel <= W_PSEL'(1); pwrite <= op[1088]; paddr <= W_PADDR'(op[1087:1024]); pwdata <= W_PWDATA'(op[1023:0]);
+        log2 = HAS_PSTRB ? fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES) : $clog2(BYTES);
+        lane = HAS_PSTRB ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
+        strobe <= W_PSTRB == BYTES ? W_PSTRB'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+        psel <= W_PSEL'(1); pwrite <= op[1088]; paddr <= W_PADDR'(op[1087:1024]); pwdata <= W_PWDATA'(op[1023:0]) << 8 * lane;
       end
     end else if (!penable) penable <= 1;
     else if (pready) begin
       psel <= 0; penable <= 0; done <= 1;
-      result <= '0; result[1024] <= pslverr; result[1023:0] <= 1024'(prdata);
+      result <= '0; result[1024] <= pslverr; result[1023:0] <= (1024'(prdata) >> 8 * lane) & ((1024'd1 << (8 << log2)) - 1);
     end
   end
 endmodule
@@ -87,7 +94,7 @@ endmodule
 // Wishbone B4. With `stall` cycles are pipelined: STB is high until one cycle without STALL, which is one access, and ACK comes in that
 // cycle or later. Without, they are classic: STB is high until ACK. SHIFT: 2 where an address counts words of 32 bits.
 module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
-                                parameter bit HAS_STALL = 0, parameter int OPW = 1280) (
+                                parameter bit HAS_STALL = 0, parameter bit HAS_SEL = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic cyc,
   output logic stb,
@@ -101,19 +108,25 @@ module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R 
   input  logic stall
 );
   initial begin cyc = 0; stb = 0; done = 0; end
-  assign sel = '1;
+  localparam int BYTES = W_DAT_R / 8;
+  int unsigned log2, lane;
+  bit narrow;
   always @(posedge clk) begin
     done <= 0;
     if (rst) begin cyc <= 0; stb <= 0; end
     else if (!cyc) begin
       if (go && !done) begin
-        cyc <= 1; stb <= 1; we <= op[1088]; adr <= W_ADR'(op[1087:1024] >> SHIFT); dat_w <= W_DAT_R'(op[1023:0]);
+        narrow = HAS_SEL && W_SEL == BYTES && (SHIFT != 0 || op[1092:1089] != 0);  // else the address may count words
+        log2 = narrow ? fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES) : $clog2(BYTES);
+        lane = narrow ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
+        sel <= narrow ? W_SEL'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+        cyc <= 1; stb <= 1; we <= op[1088]; adr <= W_ADR'(op[1087:1024] >> SHIFT); dat_w <= W_DAT_R'(op[1023:0]) << 8 * lane;
       end
     end else begin
       if (HAS_STALL && !stall) stb <= 0;
       if ((ack || err) && !(HAS_STALL && stb && stall)) begin
         cyc <= 0; stb <= 0; done <= 1;
-        result <= '0; result[1024] <= err; result[1023:0] <= 1024'(dat_r);
+        result <= '0; result[1024] <= err; result[1023:0] <= (1024'(dat_r) >> 8 * lane) & (narrow ? (1024'd1 << (8 << log2)) - 1 : '1);
       end
     end
   end
@@ -176,7 +189,8 @@ module fleet_wishbone_monitor #(parameter int W_ADR = 32, parameter int W_DAT_R 
   end
 endmodule
 
-module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDATA = 32, parameter int OPW = 1280) (
+module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDATA = 32, parameter bit HAS_HSIZE = 0,
+                                parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic hsel,
   output logic [W_HADDR-1:0] haddr,
@@ -189,21 +203,25 @@ module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDA
   input  logic [W_HWDATA-1:0] hrdata,
   input  logic [1:0] hresp
 );
+  localparam int BYTES = W_HWDATA / 8;
+  int unsigned log2, lane;
   logic data = 0;
   initial begin htrans = 0; hsel = 0; done = 0; end
   assign hready = hreadyout;
-  assign hsize = 3'($clog2(W_HWDATA / 8));
   always @(posedge clk) begin
     done <= 0;
     if (rst) begin htrans <= 0; hsel <= 0; data <= 0; end
     else if (htrans != 0) begin
-      if (hready) begin htrans <= 0; hsel <= 0; data <= 1; hwdata <= W_HWDATA'(op[1023:0]); end
+      if (hready) begin htrans <= 0; hsel <= 0; data <= 1; hwdata <= W_HWDATA'(op[1023:0]) << 8 * lane; end
     end else if (data) begin
       if (hready) begin
         data <= 0; done <= 1;
-        result <= '0; result[1024] <= hresp[0]; result[1023:0] <= 1024'(hrdata);
+        result <= '0; result[1024] <= hresp[0]; result[1023:0] <= (1024'(hrdata) >> 8 * lane) & ((1024'd1 << (8 << log2)) - 1);
       end
     end else if (go && !done) begin
+      log2 = HAS_HSIZE ? fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES) : $clog2(BYTES);
+      lane = HAS_HSIZE ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
+      hsize <= 3'(log2);
       htrans <= 2; hsel <= 1; hwrite <= op[1088]; haddr <= W_HADDR'(op[1087:1024]);
     end
   end
@@ -265,8 +283,8 @@ module fleet_ahb_lite_monitor #(parameter int W_HADDR = 32, parameter string POR
 endmodule
 
 module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter int W_BYTEENABLE = 4,
-                                 parameter int SHIFT = 2, parameter bit HAS_READDATAVALID = 0, parameter int LATENCY = 1,
-                                 parameter int OPW = 1280) (
+                                 parameter int SHIFT = 2, parameter bit HAS_READDATAVALID = 0, parameter bit HAS_BYTEENABLE = 0,
+                                 parameter int LATENCY = 1, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic [W_ADDRESS-1:0] address,
   output logic read,
@@ -278,9 +296,12 @@ module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_R
   input  logic readdatavalid,
   input  logic waitrequest
 );
+  localparam int BYTES = W_READDATA / 8;
+  int unsigned log2, lane;
+  bit narrow;
+  wire [1023:0] found = (1024'(readdata) >> 8 * lane) & (narrow ? (1024'd1 << (8 << log2)) - 1 : '1);
   int left = 0;
   logic waits = 0;
-  assign byteenable = '1;
   assign chipselect = read || write;
   initial begin read = 0; write = 0; done = 0; end
   always @(posedge clk) begin
@@ -291,16 +312,20 @@ module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_R
         read <= 0; write <= 0;
         result <= '0;
         if (write) done <= 1;
-        else if (HAS_READDATAVALID && readdatavalid) begin done <= 1; result[1023:0] <= 1024'(readdata); end
+        else if (HAS_READDATAVALID && readdatavalid) begin done <= 1; result[1023:0] <= found; end
         else begin waits <= 1; left <= LATENCY - 1; end
       end
     end else if (waits) begin
       left <= left - 1;
       if (HAS_READDATAVALID ? readdatavalid : left <= 0) begin
-        waits <= 0; done <= 1; result[1023:0] <= 1024'(readdata);
+        waits <= 0; done <= 1; result[1023:0] <= found;
       end
     end else if (go && !done) begin
-      write <= op[1088]; read <= !op[1088]; address <= W_ADDRESS'(op[1087:1024] >> SHIFT); writedata <= W_READDATA'(op[1023:0]);
+      narrow = HAS_BYTEENABLE && W_BYTEENABLE == BYTES && (SHIFT != 0 || op[1092:1089] != 0);  // else the address may count words
+      log2 = narrow ? fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES) : $clog2(BYTES);
+      lane = narrow ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
+      byteenable <= narrow ? W_BYTEENABLE'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+      write <= op[1088]; read <= !op[1088]; address <= W_ADDRESS'(op[1087:1024] >> SHIFT); writedata <= W_READDATA'(op[1023:0]) << 8 * lane;
     end
   end
 endmodule
@@ -476,7 +501,7 @@ module fleet_sram_manager #(parameter int W_ADDR = 10, parameter int W_RDATA = 3
 endmodule
 
 module fleet_native_memory_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_WSTRB = 4,
-                                     parameter int OPW = 1280) (
+                                     parameter bit HAS_WSTRB = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic valid,
   input  logic ready,
@@ -488,19 +513,27 @@ module fleet_native_memory_manager #(parameter int W_ADDR = 32, parameter int W_
   input  logic error
 );
   initial begin valid = 0; done = 0; end
-  assign wstrb = write ? '1 : '0;
+  localparam int BYTES = W_RDATA / 8;
+  localparam bit LANES = HAS_WSTRB && W_WSTRB == BYTES;
+  logic [W_WSTRB-1:0] strobe;
+  int unsigned log2, lane;
+  assign wstrb = write ? strobe : '0;
   always @(posedge clk) begin
     done <= 0;
     if (rst) valid <= 0;
     else if (valid) begin
-      if (ready) begin valid <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata); end
+      if (ready) begin valid <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= (1024'(rdata) >> 8 * lane) & (LANES ? (1024'd1 << (8 << log2)) - 1 : '1); end
     end else if (go && !done) begin
-      valid <= 1; write <= op[1088]; addr <= W_ADDR'(op[1087:1024]); wdata <= W_RDATA'(op[1023:0]);
+      log2 = fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES);
+      lane = LANES ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
+      strobe <= LANES ? W_WSTRB'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+      valid <= 1; write <= op[1088]; addr <= W_ADDR'(op[1087:1024]); wdata <= W_RDATA'(op[1023:0]) << 8 * lane;
     end
   end
 endmodule
 
-module fleet_obi_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_BE = 4, parameter int OPW = 1280) (
+module fleet_obi_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_BE = 4, parameter bit HAS_BE = 0,
+                           parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic req,
   input  logic gnt,
@@ -513,7 +546,9 @@ module fleet_obi_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32
   input  logic err
 );
   logic waits = 0;
-  assign be = '1;
+  localparam int BYTES = W_RDATA / 8;
+  localparam bit LANES = HAS_BE && W_BE == BYTES;
+  int unsigned log2, lane;
   initial begin req = 0; done = 0; end
   always @(posedge clk) begin
     done <= 0;
@@ -521,14 +556,18 @@ module fleet_obi_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32
     else if (req) begin
       if (gnt) begin req <= 0; waits <= 1; end
     end else if (waits) begin
-      if (rvalid) begin waits <= 0; done <= 1; result <= '0; result[1024] <= err; result[1023:0] <= 1024'(rdata); end
+      if (rvalid) begin waits <= 0; done <= 1; result <= '0; result[1024] <= err; result[1023:0] <= (1024'(rdata) >> 8 * lane) & (LANES ? (1024'd1 << (8 << log2)) - 1 : '1); end
     end else if (go && !done) begin
-      req <= 1; we <= op[1088]; addr <= W_ADDR'(op[1087:1024]); wdata <= W_RDATA'(op[1023:0]);
+      log2 = fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES);
+      lane = LANES ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
+      be <= LANES ? W_BE'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+      req <= 1; we <= op[1088]; addr <= W_ADDR'(op[1087:1024]); wdata <= W_RDATA'(op[1023:0]) << 8 * lane;
     end
   end
 endmodule
 
-module fleet_hci_manager #(parameter int W_ADD = 32, parameter int W_DATA = 32, parameter int W_BE = 4, parameter int OPW = 1280) (
+module fleet_hci_manager #(parameter int W_ADD = 32, parameter int W_DATA = 32, parameter int W_BE = 4, parameter bit HAS_BE = 0,
+                           parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic req,
   input  logic gnt,
@@ -539,6 +578,6 @@ module fleet_hci_manager #(parameter int W_ADD = 32, parameter int W_DATA = 32, 
   input  logic r_valid,
   input  logic [W_DATA-1:0] r_data
 );
-  fleet_obi_manager #(.W_ADDR(W_ADD), .W_RDATA(W_DATA), .W_BE(W_BE), .OPW(OPW)) obi (
+  fleet_obi_manager #(.W_ADDR(W_ADD), .W_RDATA(W_DATA), .W_BE(W_BE), .HAS_BE(HAS_BE), .OPW(OPW)) obi (
     .clk, .rst, .go, .op, .done, .result, .req, .gnt, .we(wen), .addr(add), .wdata(data), .be, .rvalid(r_valid), .rdata(r_data), .err(1'b0));
 endmodule

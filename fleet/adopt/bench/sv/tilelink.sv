@@ -78,8 +78,8 @@ module fleet_tilelink_manager #(parameter int W_A_ADDRESS = 32, parameter int W_
 );
   logic waits = 0;
   assign d_ready = 1;
-  assign a_mask = '1;
-  assign a_size = W_A_SIZE'($clog2(W_D_DATA / 8));
+  localparam int BYTES = W_D_DATA / 8;
+  int unsigned log2, lane;
   initial begin a_valid = 0; done = 0; end
   always @(posedge clk) begin
     done <= 0;
@@ -88,10 +88,14 @@ module fleet_tilelink_manager #(parameter int W_A_ADDRESS = 32, parameter int W_
     else if (waits) begin
       if (d_valid) begin
         waits <= 0; done <= 1;
-        result <= '0; result[1024] <= d_denied || d_error; result[1023:0] <= 1024'(d_data);
+        result <= '0; result[1024] <= d_denied || d_error; result[1023:0] <= (1024'(d_data) >> 8 * lane) & ((1024'd1 << (8 << log2)) - 1);
       end
     end else if (go && !done) begin
-      waits <= 1; a_valid <= 1; a_opcode <= op[1088] ? 0 : 4; a_address <= W_A_ADDRESS'(op[1087:1024]); a_data <= W_D_DATA'(op[1023:0]);
+      log2 = fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES);
+      lane = 32'(op[1087:1024] % 64'(BYTES));
+      a_size <= W_A_SIZE'(log2);
+      a_mask <= W_A_MASK == BYTES ? W_A_MASK'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+      waits <= 1; a_valid <= 1; a_opcode <= op[1088] ? 0 : 4; a_address <= W_A_ADDRESS'(op[1087:1024]); a_data <= W_D_DATA'(op[1023:0]) << 8 * lane;
     end
   end
 endmodule

@@ -98,3 +98,40 @@ def test_a_port_that_ignores_its_strobes_is_found(run: Run, port: str) -> None:
     outcome = run("lanes64", _narrow(port), 1, W_COUNTS_WORDS)
     assert outcome.exit_code is ExitCode.DIFFERS
     assert outcome.differences[0].endswith("expected 0x11223344")
+
+
+COMBINATIONAL = (
+    '[ports.c]\nclock = "clk"\nlatency = 1',
+    '[ports.c]\nclock = "clk"\nlatency = 0',
+)
+HELD = _write("v", 0, 7) + _read("v", 0, 7) + _write("v", 12, 0) + _copied("[30]", 31)
+
+
+@pytest.mark.parametrize("latency", [1, 3])
+def test_avalon_data_lie_beside_the_cycle_without_waitrequest(run: Run, latency: int) -> None:
+    slow = [("latency = 1", f"latency = {latency}")] if latency > 1 else [COMBINATIONAL]
+    agrees(run("by_time", HELD, 0, *slow), 5)
+
+
+@pytest.mark.parametrize(("fault", "says"), [(1, "read v 0x0: 0xdead, expected 0x7; the data are those in the cycle"), (2, "m at")])
+def test_an_avalon_port_that_shows_or_takes_data_in_another_cycle_is_found(run: Run, fault: int, says: str) -> None:
+    outcome = run("by_time", HELD, fault, COMBINATIONAL)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert says in outcome.differences[0]
+
+
+def _bytes(port: str) -> str:
+    return _write(port, 2, 7) + _write(port, 3, 8) + _read(port, 2, 7) + _read(port, 3, 8)
+
+
+def test_a_read_is_combinational_where_latency_is_0(run: Run) -> None:
+    agrees(run("by_time", _bytes("c") + _bytes("q"), 0, COMBINATIONAL), 4)
+
+
+def test_a_wrong_latency_is_among_what_a_wrong_value_may_mean(run: Run) -> None:
+    outcome = run("by_time", _bytes("c"), 0, ("latency = 1", "latency = 3"))
+    assert [d.partition(": ")[2] for d in outcome.differences] == [
+        "read c 0x2: 0xee, expected 0x7; the data are those 3 behind the strobe (latency of c in adopt.toml: latency = 0 is the"
+        " cycle of the strobe, for combinational reads)",
+        "read c 0x3: 0xee, expected 0x8",
+    ]

@@ -282,6 +282,7 @@ module fleet_ahb_lite_monitor #(parameter int W_HADDR = 32, parameter string POR
     fleet_bench_pkg::violation(PORT, "address is not aligned to its size", MANAGER);
 endmodule
 
+// LATENCY: where no readdatavalid tells it, so many cycles after the one that takes a read its data are there.
 module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter int W_BYTEENABLE = 4,
                                  parameter int SHIFT = 2, parameter bit HAS_READDATAVALID = 0, parameter bit HAS_BYTEENABLE = 0,
                                  parameter int LATENCY = 1, parameter int OPW = 1280) (
@@ -312,7 +313,7 @@ module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_R
         read <= 0; write <= 0;
         result <= '0;
         if (write) done <= 1;
-        else if (HAS_READDATAVALID && readdatavalid) begin done <= 1; result[1023:0] <= found; end
+        else if (HAS_READDATAVALID ? readdatavalid : LATENCY == 0) begin done <= 1; result[1023:0] <= found; end
         else begin waits <= 1; left <= LATENCY - 1; end
       end
     end else if (waits) begin
@@ -330,8 +331,10 @@ module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_R
   end
 endmodule
 
+// Without readdatavalid the data lie beside the cycle without waitrequest; without both they come LATENCY cycles behind the read.
 module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter int W_BYTEENABLE = 4,
-                                     parameter int W_BURSTCOUNT = 1, parameter bit HAS_BURSTCOUNT = 0, parameter int SPACE = 0,
+                                     parameter int W_BURSTCOUNT = 1, parameter bit HAS_BURSTCOUNT = 0, parameter bit HAS_READDATAVALID = 0,
+                                     parameter bit HAS_WAITREQUEST = 0, parameter int SHIFT = 0, parameter int SPACE = 0,
                                      parameter int LATENCY = 1) (
   input logic clk, rst,
   input  logic [W_ADDRESS-1:0] address,
@@ -345,33 +348,60 @@ module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int
   output logic waitrequest
 );
   localparam int BYTES = W_READDATA / 8;
-  bit [55:0] reads [$];
-  bit [55:0] next;
-  int unsigned left = 0;
-  logic full = 0;
-  initial readdatavalid = 0;
-  assign waitrequest = rst || full;
-  always @(posedge clk) begin : step
-    bit [55:0] line;
-    readdatavalid <= 0;
-    if (rst) begin reads.delete(); left = 0; end
-    else begin
-      if (reads.size() > 0) begin
-        readdatavalid <= 1;
-        for (int i = 0; i < BYTES; i++) readdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), reads[0] + 56'(i));
-        reads.delete(0);
+  wire [55:0] place = (56'(address) << SHIFT) / 56'(BYTES) * 56'(BYTES);
+  if (HAS_READDATAVALID) begin : pipelined
+    bit [55:0] reads [$], next;
+    longint unsigned due [$], now = 0;
+    int unsigned left = 0;
+    logic full = 0;
+    initial readdatavalid = 0;
+    assign waitrequest = rst || full;
+    always @(posedge clk) begin : step
+      bit [55:0] line;
+      now = now + 1;
+      readdatavalid <= 0;
+      if (rst) begin reads.delete(); due.delete(); left = 0; end
+      else begin
+        if (reads.size() > 0 && now >= due[0]) begin
+          readdatavalid <= 1;
+          for (int i = 0; i < BYTES; i++) readdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), reads[0] + 56'(i));
+          reads.delete(0);
+          due.delete(0);
+        end
+        if (read && !waitrequest)
+          for (int n = 0; n < (HAS_BURSTCOUNT ? 32'(burstcount) : 1); n++) begin
+            reads.push_back(place + 56'(n * BYTES));
+            due.push_back(now + 64'(LATENCY));
+          end
+        if (write && !waitrequest) begin
+          line = left > 0 ? next : place;
+          left = left > 0 ? left - 1 : HAS_BURSTCOUNT ? 32'(burstcount) - 1 : 0;
+          next = line + 56'(BYTES);
+          for (int i = 0; i < BYTES; i++)
+            if (byteenable[W_BYTEENABLE == BYTES ? i : 0]) fleet_bench_pkg::put(8'(SPACE), line + 56'(i), writedata[i*8 +: 8]);
+        end
       end
-      if (read && !waitrequest)
-        for (int n = 0; n < (HAS_BURSTCOUNT ? 32'(burstcount) : 1); n++) reads.push_back(56'(address) / BYTES * BYTES + 56'(n * BYTES));
-      if (write && !waitrequest) begin
-        line = left > 0 ? next : 56'(address) / BYTES * BYTES;
-        left = left > 0 ? left - 1 : HAS_BURSTCOUNT ? 32'(burstcount) - 1 : 0;
-        next = line + 56'(BYTES);
-        for (int i = 0; i < BYTES; i++)
-          if (byteenable[W_BYTEENABLE == BYTES ? i : 0]) fleet_bench_pkg::put(8'(SPACE), line + 56'(i), writedata[i*8 +: 8]);
-      end
+      full <= reads.size() > 64;
     end
-    full <= reads.size() > 64;
+  end else if (HAS_WAITREQUEST) begin : held
+    logic ready;
+    logic [W_READDATA-1:0] found;
+    assign readdatavalid = 0;
+    assign readdata = ready ? found : W_READDATA'({BYTES{8'hda}});  // rubbish but in that cycle
+    assign waitrequest = !ready;
+    fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_READDATA), .W_WSTRB(W_BYTEENABLE), .SPACE(SPACE), .LATENCY(LATENCY),
+                                      .HAS_WRITE(1)) memory (
+      .clk, .rst, .valid(read || write), .ready, .write, .addr(64'(place)), .wdata(writedata), .wstrb(byteenable), .rdata(found));
+  end else begin : timed
+    logic [W_READDATA-1:0] mask, found, kept;
+    logic valid;
+    assign readdatavalid = 0;
+    assign waitrequest = 0;
+    assign readdata = valid ? found : kept;
+    always @(posedge clk) if (valid) kept <= found;
+    fleet_spread #(.W(W_READDATA), .WM(W_BYTEENABLE)) spread (.mask(byteenable), .bits(mask));
+    fleet_memory_pipe #(.W(W_READDATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
+      .clk, .rst, .take(read || write), .write, .address(64'(place)), .wdata(writedata), .wmask(mask), .valid, .rdata(found));
   end
 endmodule
 

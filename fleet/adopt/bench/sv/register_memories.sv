@@ -84,7 +84,10 @@ module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_
     end else if (HAS_RVALID && read) begin read <= 0; waits <= 1; end
     else if (waits) begin end
     else if (left > 1) begin read <= 0; write <= 0; left <= left - 1; end
-    else if (left == 1) begin left <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata); end
+    else if (left == 1) begin
+      read <= 0; write <= 0; left <= 0; done <= 1;
+      result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata);
+    end
     else if (go && !done) begin
       left <= WAITS || (HAS_RVALID && !op[1088]) ? 0 : LATENCY + 1;
       read <= !op[1088]; write <= op[1088]; addr <= W_ADDR'(op[1087:1024] >> SHIFT); wdata <= W_RDATA'(op[1023:0]);

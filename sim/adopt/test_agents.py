@@ -135,3 +135,17 @@ def test_a_wrong_latency_is_among_what_a_wrong_value_may_mean(run: Run) -> None:
         " cycle of the strobe, for combinational reads)",
         "read c 0x3: 0xee, expected 0x8",
     ]
+
+
+PAUSED = ("pause = 0", "pause = 3")
+WORDS = list(range(1, 25))
+SUMS = (
+    f'[[step]]\nsend = "in"\ndata = {WORDS}\n[[step]]\nreceive = "sum"\ncount = 12\nlimit = 2000\n'
+    f'[[expect]]\nreceived = "sum"\ndata = {[a + b for a, b in zip(WORDS[::2], WORDS[1::2], strict=True)]}\n'
+)
+
+
+def test_no_word_of_a_stream_without_ready_is_lost(run: Run) -> None:
+    outcome = run("pulses", SUMS, 0, PAUSED)
+    agrees(outcome, 12)
+    assert outcome.unpaused == ("sum: it has no ready",)

@@ -73,7 +73,7 @@ class Outcome:
         violations: first of each rule and port.
         monitors: how many watched.
         unwritten: bytes that the design read before anybody wrote them; they read as 0.
-        undriven: what the bench does not play.
+        undriven: what the bench does not play; unpaused: ports whose `pause` does nothing, and why.
         lockstep: what a functional model found, None where none was asked.
         smoke: whether quiet monitors are what the test is about.
         folder: where results, images and the wave lie; wave: the file; no_wave: why there is no wave, if nobody asked for none.
@@ -100,6 +100,7 @@ class Outcome:
     stopped: bool = False
     no_wave: str = ""
     delays: str = ""
+    unpaused: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
@@ -211,7 +212,9 @@ class BenchRunner:
                 )  # fmt: skip
         outcome = judge(self.plan, script, folder, kept, code)
         delays = delays_of(executable.parent)
-        outcome = replace(outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays)
+        outcome = replace(
+            outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays, unpaused=self.plan.unpaused
+        )
         return (
             outcome
             if self.observed is None or outcome.stopped

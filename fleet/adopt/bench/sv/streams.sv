@@ -68,8 +68,9 @@ module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
   end
 endmodule
 
-// PAUSE: of so many cycles one is refused; 0: none.
-module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter int OPW = 1280) (
+// PAUSE: of so many cycles one is refused; 0: none. REFUSES: whether the sender looks at ready; else each word that comes is taken.
+module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter bit REFUSES = 1,
+                    parameter int OPW = 1280) (
   input  logic clk, rst, valid,
   output logic ready,
   input  logic [W-1:0] payload,
@@ -81,7 +82,7 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
   always @(posedge clk) begin
     step <= step + 1;
     ready <= !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
-    if (!rst && valid && ready) begin
+    if (!rst && valid && (ready || !REFUSES)) begin
       taken <= taken + 1;
       $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h|%0d", fleet_bench_pkg::cycle, PORT, payload, $time);
       fleet_bench_pkg::gave(PORT, 2048'(payload));
@@ -99,14 +100,14 @@ module fleet_stream_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1
 endmodule
 
 module fleet_stream_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
-                                  parameter int OPW = 1280) (
+                                  parameter bit HAS_READY = 1, parameter int OPW = 1280) (
   input logic clk, rst,
   output logic [OPW-1:0] result,
   input  logic valid,
   output logic ready,
   input  logic [W_PAYLOAD-1:0] payload
 );
-  fleet_sink #(.W(W_PAYLOAD), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.*);
+  fleet_sink #(.W(W_PAYLOAD), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_READY), .OPW(OPW)) sink (.*);
 endmodule
 
 module fleet_stream_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter string MANAGER = "design",
@@ -176,7 +177,7 @@ endmodule
 
 module fleet_axi4_stream_subordinate #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
                                        parameter int W_TID = 1, parameter int W_TDEST = 1, parameter string PORT = "",
-                                       parameter int PAUSE = 0, parameter int OPW = 1280) (
+                                       parameter int PAUSE = 0, parameter bit HAS_TREADY = 1, parameter int OPW = 1280) (
   input logic clk, rst,
   output logic [OPW-1:0] result,
   input  logic tvalid,
@@ -189,7 +190,7 @@ module fleet_axi4_stream_subordinate #(parameter int W_TDATA = 8, parameter int 
   input  logic [W_TID-1:0] tid
 );
   localparam int W = 1 + W_TKEEP + W_TUSER + W_TDEST + W_TID + W_TDATA;
-  fleet_sink #(.W(W), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (
+  fleet_sink #(.W(W), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_TREADY), .OPW(OPW)) sink (
     .clk, .rst, .valid(tvalid), .ready(tready), .payload({tlast, tkeep, tuser, tdest, tid, tdata}), .result);
 endmodule
 
@@ -232,7 +233,7 @@ module fleet_fifo_read_monitor #(parameter string PORT = "", parameter string MA
 endmodule
 
 // A design that pushes: the bench takes.
-module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string PORT = "", parameter int PAUSE = 0,
+module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter bit HAS_FULL = 1,
                                       parameter int OPW = 1280) (
   input logic clk, rst,
   output logic [OPW-1:0] result,
@@ -242,7 +243,7 @@ module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string 
 );
   logic ready;
   assign full = !ready;
-  fleet_sink #(.W(W_DIN), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.clk, .rst, .valid(wr_en), .ready, .payload(din), .result);
+  fleet_sink #(.W(W_DIN), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_FULL), .OPW(OPW)) sink (.clk, .rst, .valid(wr_en), .ready, .payload(din), .result);
 endmodule
 
 module fleet_fifo_write_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (

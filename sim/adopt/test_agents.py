@@ -149,3 +149,58 @@ def test_no_word_of_a_stream_without_ready_is_lost(run: Run) -> None:
     outcome = run("pulses", SUMS, 0, PAUSED)
     agrees(outcome, 12)
     assert outcome.unpaused == ("sum: it has no ready",)
+
+
+def test_words_of_a_stream_come_with_gaps(run: Run) -> None:
+    outcome = run("pulses", SUMS, 1, PAUSED)
+    assert outcome.exit_code is ExitCode.DIFFERS
+
+
+MASTERS = {"x": "AXI4", "v": "Avalon-MM", "w": "Wishbone", "h": "AHB-Lite", "p": "APB", "n": "valid/ready memory"}
+
+
+def _sum(port: str) -> str:
+    return _copied("[1, 20, 300, 4000]", 4321, port).replace(
+        "[[step]]", f'[[step]]\nset = "bus_i"\nvalue = {1 + list(MASTERS).index(port)}\n[[step]]', 1
+    )
+
+
+@pytest.mark.parametrize("port", MASTERS)
+def test_a_master_waits_for_memory_that_pauses(run: Run, port: str) -> None:
+    outcome = run("waiting", _sum(port), 0, PAUSED)
+    agrees(outcome, 4)
+    assert outcome.unpaused == ()
+
+
+@pytest.mark.parametrize("port", MASTERS)
+def test_a_master_that_does_not_wait_is_found(run: Run, port: str) -> None:
+    outcome = run("waiting", _sum(port), 1, PAUSED)
+    assert outcome.exit_code is ExitCode.DIFFERS
+
+
+def _registers(port: str) -> str:
+    words = [(4 * n, 1000 + 37 * n) for n in range(8)]
+    return "".join(_write(port, *word) for word in words) + "".join(_read(port, *word) for word in words)
+
+
+@pytest.mark.parametrize("port", ["l", "g", "b", "t"])
+def test_registers_agree_where_the_bench_pauses(run: Run, port: str) -> None:
+    agrees(run("waiting", _registers(port) + (_read(port, 252, 8) if port in "gb" else ""), 0, PAUSED), 9 if port in "gb" else 8)
+
+
+@pytest.mark.parametrize(
+    ("port", "fault", "says"),
+    [
+        ("l", 2, "valid dropped before ready"),
+        ("l", 3, "before its data"),
+        ("t", 2, "valid dropped before ready"),
+        ("g", 4, "read g 0xfc"),
+        ("g", 5, "read g 0xfc"),
+        ("g", 6, "read g 0x0"),
+        ("b", 4, ""),
+    ],
+)
+def test_registers_that_do_not_wait_are_found(run: Run, port: str, fault: int, says: str) -> None:
+    outcome = run("waiting", _registers(port) + (_read(port, 252, 8) if port in "gb" else ""), fault, PAUSED)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert says in f"{outcome.differences} {outcome.violations}"

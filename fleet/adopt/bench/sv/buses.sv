@@ -37,7 +37,7 @@ module fleet_apb_manager #(parameter int W_PADDR = 32, parameter int W_PSEL = 1,
 endmodule
 
 module fleet_apb_subordinate #(parameter int W_PADDR = 32, parameter int W_PSEL = 1, parameter int W_PRDATA = 32, parameter int W_PSTRB = 4,
-                               parameter int SPACE = 0) (
+                               parameter int SPACE = 0, parameter int PAUSE = 0) (
   input logic clk, rst,
   input  logic [W_PSEL-1:0] psel,
   input  logic penable,
@@ -52,9 +52,11 @@ module fleet_apb_subordinate #(parameter int W_PADDR = 32, parameter int W_PSEL 
   localparam int BYTES = W_PRDATA / 8;
   assign pslverr = 0;
   initial pready = 0;
+  logic waits;
+  fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
   always @(posedge clk) begin : step
-    pready <= !rst && psel != 0 && !pready;
-    if (!rst && psel != 0 && !pready)
+    pready <= !rst && psel != 0 && !pready && !waits;
+    if (!rst && psel != 0 && !pready && !waits)
       for (int i = 0; i < BYTES; i++) begin
         if (!pwrite) prdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), 56'(paddr) / BYTES * BYTES + 56'(i));
         else if (penable && pstrb[W_PSTRB == BYTES ? i : 0])
@@ -94,7 +96,8 @@ endmodule
 // Wishbone B4. With `stall` cycles are pipelined: STB is high until one cycle without STALL, which is one access, and ACK comes in that
 // cycle or later. Without, they are classic: STB is high until ACK. SHIFT: 2 where an address counts words of 32 bits.
 module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
-                                parameter bit HAS_STALL = 0, parameter bit HAS_SEL = 0, parameter int OPW = 1280) (
+                                parameter bit HAS_STALL = 0, parameter bit HAS_SEL = 0, parameter bit HAS_STB = 0,
+                                parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic cyc,
   output logic stb,
@@ -110,19 +113,24 @@ module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R 
   initial begin cyc = 0; stb = 0; done = 0; end
   localparam int BYTES = W_DAT_R / 8;
   int unsigned log2, lane;
+  bit asks = 0;  // CYC is high, and STB will be
+  logic waits;
+  fleet_pause #(.PAUSE(HAS_STB ? PAUSE : 0)) pause (.clk, .now(waits));
   bit narrow;
   always @(posedge clk) begin
     done <= 0;
-    if (rst) begin cyc <= 0; stb <= 0; end
+    if (rst) begin cyc <= 0; stb <= 0; asks = 0; end
     else if (!cyc) begin
       if (go && !done) begin
         narrow = HAS_SEL && W_SEL == BYTES && (SHIFT != 0 || op[1092:1089] != 0);  // else the address may count words
         log2 = narrow ? fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES) : $clog2(BYTES);
         lane = narrow ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
         sel <= narrow ? W_SEL'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
-        cyc <= 1; stb <= 1; we <= op[1088]; adr <= W_ADR'(op[1087:1024] >> SHIFT); dat_w <= W_DAT_R'(op[1023:0]) << 8 * lane;
+        asks = HAS_STB && PAUSE != 0 && (waits || fleet_bench_pkg::drawn(2, fleet_bench_pkg::cycle));
+        cyc <= 1; stb <= !asks; we <= op[1088]; adr <= W_ADR'(op[1087:1024] >> SHIFT); dat_w <= W_DAT_R'(op[1023:0]) << 8 * lane;
       end
-    end else begin
+    end else if (asks) begin stb <= !waits; asks = waits; end
+    else begin
       if (HAS_STALL && !stall) stb <= 0;
       if ((ack || err) && !(HAS_STALL && stb && stall)) begin
         cyc <= 0; stb <= 0; done <= 1;
@@ -133,7 +141,8 @@ module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R 
 endmodule
 
 module fleet_wishbone_subordinate #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
-                                    parameter bit HAS_STALL = 0, parameter int SPACE = 0, parameter int LATENCY = 1) (
+                                    parameter bit HAS_STALL = 0, parameter int SPACE = 0, parameter int LATENCY = 1,
+                                    parameter int PAUSE = 0) (
   input logic clk, rst,
   input  logic cyc,
   input  logic stb,
@@ -150,7 +159,9 @@ module fleet_wishbone_subordinate #(parameter int W_ADR = 32, parameter int W_DA
   if (HAS_STALL) begin : pipelined
     localparam int BYTES = (W_DAT_R + 7) / 8;
     logic [W_DAT_R-1:0] mask;
-    assign stall = rst;
+    logic waits;
+    fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
+    assign stall = rst || waits;
     fleet_spread #(.W(W_DAT_R), .WM(W_SEL)) spread (.mask(sel), .bits(mask));
     // A cycle that ends takes its accesses along.
     fleet_memory_pipe #(.W(W_DAT_R), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
@@ -158,8 +169,8 @@ module fleet_wishbone_subordinate #(parameter int W_ADR = 32, parameter int W_DA
       .wmask(mask), .valid(ack), .rdata(dat_r));
   end else begin : classic
     assign stall = 0;
-    fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_DAT_R), .W_WSTRB(W_SEL), .SPACE(SPACE), .LATENCY(LATENCY), .HAS_WRITE(1))
-      memory (.clk, .rst, .valid(cyc && stb), .ready(ack), .write(we), .addr(64'(adr) << SHIFT), .wdata(dat_w), .wstrb(sel),
+    fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_DAT_R), .W_WSTRB(W_SEL), .SPACE(SPACE), .LATENCY(LATENCY), .PAUSE(PAUSE),
+                                      .HAS_WRITE(1)) memory (.clk, .rst, .valid(cyc && stb), .ready(ack), .write(we), .addr(64'(adr) << SHIFT), .wdata(dat_w), .wstrb(sel),
               .rdata(dat_r));
   end
 endmodule
@@ -190,7 +201,7 @@ module fleet_wishbone_monitor #(parameter int W_ADR = 32, parameter int W_DAT_R 
 endmodule
 
 module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDATA = 32, parameter bit HAS_HSIZE = 0,
-                                parameter int OPW = 1280) (
+                                parameter bit HAS_HREADY = 0, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic hsel,
   output logic [W_HADDR-1:0] haddr,
@@ -205,14 +216,21 @@ module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDA
 );
   localparam int BYTES = W_HWDATA / 8;
   int unsigned log2, lane;
-  logic data = 0;
+  logic data = 0, other = 0, waits;  // other: another subordinate's data phase
+  bit asks = 0;                      // it is selected, and a transfer will come
+  fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
   initial begin htrans = 0; hsel = 0; done = 0; end
-  assign hready = hreadyout;
+  assign hready = hreadyout && !other;
   always @(posedge clk) begin
     done <= 0;
-    if (rst) begin htrans <= 0; hsel <= 0; data <= 0; end
-    else if (htrans != 0) begin
-      if (hready) begin htrans <= 0; hsel <= 0; data <= 1; hwdata <= W_HWDATA'(op[1023:0]) << 8 * lane; end
+    if (rst) begin htrans <= 0; hsel <= 0; data <= 0; other <= 0; asks = 0; end
+    else if (asks) begin
+      if (!waits) begin htrans <= 2; asks = 0; end
+      other <= !waits && PAUSE != 0 && HAS_HREADY;
+    end else if (htrans != 0) begin
+      other <= other && waits;
+      // The address bus is another subordinate's in the data phase.
+      if (hready) begin htrans <= 0; hsel <= 0; haddr <= ~haddr; hwrite <= !hwrite; data <= 1; hwdata <= W_HWDATA'(op[1023:0]) << 8 * lane; end
     end else if (data) begin
       if (hready) begin
         data <= 0; done <= 1;
@@ -222,13 +240,14 @@ module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDA
       log2 = HAS_HSIZE ? fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES) : $clog2(BYTES);
       lane = HAS_HSIZE ? 32'(op[1087:1024] % 64'(BYTES)) : 0;
       hsize <= 3'(log2);
-      htrans <= 2; hsel <= 1; hwrite <= op[1088]; haddr <= W_HADDR'(op[1087:1024]);
+      asks = PAUSE != 0 && (waits || fleet_bench_pkg::drawn(2, fleet_bench_pkg::cycle));
+      htrans <= asks ? 0 : 2; hsel <= 1; hwrite <= op[1088]; haddr <= W_HADDR'(op[1087:1024]);
     end
   end
 endmodule
 
 module fleet_ahb_lite_subordinate #(parameter int W_HADDR = 32, parameter int W_HRDATA = 32, parameter int SPACE = 0,
-                                    parameter int LATENCY = 1) (
+                                    parameter int LATENCY = 1, parameter int PAUSE = 0) (
   input logic clk, rst,
   input  logic [W_HADDR-1:0] haddr,
   input  logic [1:0] htrans,
@@ -244,9 +263,14 @@ module fleet_ahb_lite_subordinate #(parameter int W_HADDR = 32, parameter int W_
   logic [2:0] size;
   logic write = 0;
   int wait_ = 0;
+  logic [W_HRDATA-1:0] found;
+  longint unsigned now;
+  initial now = 64'(fleet_bench_pkg::seed_of($sformatf("%m")));
+  assign hrdata = hready ? found : W_HRDATA'({BYTES{8'hda}});  // rubbish before
   assign hresp = 0;
   assign hready = wait_ == 0;
   always @(posedge clk) begin
+    now <= now + 1;
     if (rst) begin write <= 0; wait_ <= 0; end
     else begin
       if (wait_ > 0) wait_ <= wait_ - 1;
@@ -258,9 +282,9 @@ module fleet_ahb_lite_subordinate #(parameter int W_HADDR = 32, parameter int W_
         write <= htrans[1] && hwrite;
         address <= 56'(haddr); size <= hsize;
         if (htrans[1]) begin
-          wait_ <= LATENCY - 1;
+          wait_ <= LATENCY - 1 + (fleet_bench_pkg::refuses(PAUSE, now) ? 32'(1 + fleet_bench_pkg::any_of(6, now)) : 0);
           if (!hwrite) for (int i = 0; i < BYTES; i++)
-            hrdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), 56'(haddr) / BYTES * BYTES + 56'(i));
+            found[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), 56'(haddr) / BYTES * BYTES + 56'(i));
         end
       end
     end
@@ -335,7 +359,7 @@ endmodule
 module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter int W_BYTEENABLE = 4,
                                      parameter int W_BURSTCOUNT = 1, parameter bit HAS_BURSTCOUNT = 0, parameter bit HAS_READDATAVALID = 0,
                                      parameter bit HAS_WAITREQUEST = 0, parameter int SHIFT = 0, parameter int SPACE = 0,
-                                     parameter int LATENCY = 1) (
+                                     parameter int LATENCY = 1, parameter int PAUSE = 0) (
   input logic clk, rst,
   input  logic [W_ADDRESS-1:0] address,
   input  logic read,
@@ -355,14 +379,17 @@ module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int
     int unsigned left = 0;
     logic full = 0;
     initial readdatavalid = 0;
-    assign waitrequest = rst || full;
+    logic waits, late;
+    fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
+    fleet_pause #(.PAUSE(PAUSE)) gap (.clk, .now(late));
+    assign waitrequest = rst || full || waits;
     always @(posedge clk) begin : step
       bit [55:0] line;
       now = now + 1;
       readdatavalid <= 0;
       if (rst) begin reads.delete(); due.delete(); left = 0; end
       else begin
-        if (reads.size() > 0 && now >= due[0]) begin
+        if (reads.size() > 0 && now >= due[0] && !late) begin
           readdatavalid <= 1;
           for (int i = 0; i < BYTES; i++) readdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), reads[0] + 56'(i));
           reads.delete(0);
@@ -390,7 +417,7 @@ module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int
     assign readdata = ready ? found : W_READDATA'({BYTES{8'hda}});  // rubbish but in that cycle
     assign waitrequest = !ready;
     fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_READDATA), .W_WSTRB(W_BYTEENABLE), .SPACE(SPACE), .LATENCY(LATENCY),
-                                      .HAS_WRITE(1)) memory (
+                                      .PAUSE(PAUSE), .HAS_WRITE(1)) memory (
       .clk, .rst, .valid(read || write), .ready, .write, .addr(64'(place)), .wdata(writedata), .wstrb(byteenable), .rdata(found));
   end else begin : timed
     logic [W_READDATA-1:0] mask, found, kept;

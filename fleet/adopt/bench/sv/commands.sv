@@ -33,7 +33,7 @@ module fleet_rocc_manager #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_R
   assign cmd_inst_xs1 = word[XS1];
   assign cmd_inst_xd = word[XD];
   assign cmd_inst_opcode = word[OPCODE +: W_CMD_INST_OPCODE];
-  fleet_source #(.W(OPCODE + W_CMD_INST_OPCODE), .OPW(OPW)) source (
+  fleet_source #(.W(OPCODE + W_CMD_INST_OPCODE), .PAUSE(PAUSE), .OPW(OPW)) source (
     .clk, .rst, .go, .op, .done, .valid(cmd_valid), .ready(cmd_ready), .payload(word));
   fleet_sink #(.W(W_RESP_RD + W_RESP_DATA), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_RESP_READY), .OPW(OPW)) sink (
     .clk, .rst, .valid(resp_valid), .ready(resp_ready), .payload({resp_rd, resp_data}), .result);
@@ -75,7 +75,7 @@ module fleet_cfu_manager #(parameter int W_CMD_FUNCTION = 10, parameter int W_CM
   input  logic [W_RSP_OUTPUT-1:0] rsp_output
 );
   // {function, input0, input1}
-  fleet_source #(.W(W_CMD_FUNCTION + 2 * W_CMD_INPUT0), .OPW(OPW)) source (
+  fleet_source #(.W(W_CMD_FUNCTION + 2 * W_CMD_INPUT0), .PAUSE(PAUSE), .OPW(OPW)) source (
     .clk, .rst, .go, .op, .done, .valid(cmd_valid), .ready(cmd_ready), .payload({cmd_function, cmd_input0, cmd_input1}));
   fleet_sink #(.W(W_RSP_OUTPUT), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_RSP_READY), .OPW(OPW)) sink (
     .clk, .rst, .valid(rsp_valid), .ready(rsp_ready), .payload(rsp_output), .result);

@@ -76,6 +76,11 @@ package fleet_bench_pkg;
     return pause != 0 && (drawn(pause, step) || drawn(pause, (step >> 4) + 1));
   endfunction
 
+  // A number below `most` that looks random.
+  function automatic int unsigned any_of(int unsigned most, longint unsigned step);
+    return 32'(((step * 64'h9e3779b97f4a7c15) >> 40) % 64'(most));
+  endfunction
+
   // blame: "design" or "bench".
   function automatic void violation(string port, string rule, string blame);
     if (settling != 0) return;

@@ -32,9 +32,19 @@ module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = ""
     end
 endmodule
 
-// op: {more, 0, payload}. Words of one step of a script (more: others follow) wait for each other and go without a gap; the last one is
-// done when all were taken.
-module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
+// Of the cycles of a part those in which it waits, by PAUSE.
+module fleet_pause #(parameter int PAUSE = 0) (input logic clk, output logic now);
+  int unsigned step;
+  initial step = fleet_bench_pkg::seed_of($sformatf("%m"));
+  assign now = fleet_bench_pkg::refuses(PAUSE, 64'(step));
+  if (PAUSE != 0) begin : counts
+    always @(posedge clk) step <= step + 1;
+  end
+endmodule
+
+// op: {more, 0, payload}. Words of one step of a script (more: others follow) wait for each other and go without a gap but those of
+// PAUSE; the last one is done when all were taken.
+module fleet_source #(parameter int W = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input  logic clk, rst, go,
   input  logic [OPW-1:0] op,
   output logic done,
@@ -44,6 +54,8 @@ module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
 );
   localparam int DEPTH = 64;
   bit [W-1:0] queue [$];
+  logic waits;
+  fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
   logic last = 0, leaves = 0;  // the last word of a step is there; words leave
   initial begin valid = 0; done = 0; payload = '0; end
   always @(posedge clk) begin
@@ -61,8 +73,8 @@ module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
       end
       if (last || queue.size() == DEPTH) leaves = 1;
       if (!valid || ready) begin
-        valid <= leaves && queue.size() > 0;
-        if (leaves && queue.size() > 0) payload <= queue.pop_front();
+        valid <= leaves && queue.size() > 0 && !waits;
+        if (leaves && queue.size() > 0 && !waits) payload <= queue.pop_front();
       end
     end
   end
@@ -90,13 +102,13 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
   end
 endmodule
 
-module fleet_stream_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1280) (
+module fleet_stream_manager #(parameter int W_PAYLOAD = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   output logic valid,
   input  logic ready,
   output logic [W_PAYLOAD-1:0] payload
 );
-  fleet_source #(.W(W_PAYLOAD), .OPW(OPW)) source (.*);
+  fleet_source #(.W(W_PAYLOAD), .PAUSE(PAUSE), .OPW(OPW)) source (.*);
 endmodule
 
 module fleet_stream_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
@@ -120,13 +132,13 @@ module fleet_stream_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT
   fleet_handshake_monitor #(.W(W_PAYLOAD), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (.*);
 endmodule
 
-module fleet_valid_yumi_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1280) (
+module fleet_valid_yumi_manager #(parameter int W_PAYLOAD = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   output logic valid,
   input  logic yumi,
   output logic [W_PAYLOAD-1:0] payload
 );
-  fleet_source #(.W(W_PAYLOAD), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(yumi), .payload);
+  fleet_source #(.W(W_PAYLOAD), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(yumi), .payload);
 endmodule
 
 module fleet_valid_yumi_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
@@ -156,7 +168,7 @@ endmodule
 
 // op: {last, keep, user, dest, id, data}, widths as the port has them.
 module fleet_axi4_stream_manager #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
-                                   parameter int W_TID = 1, parameter int W_TDEST = 1, parameter int OPW = 1280) (
+                                   parameter int W_TID = 1, parameter int W_TDEST = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   output logic tvalid,
   input  logic tready,
@@ -172,7 +184,7 @@ module fleet_axi4_stream_manager #(parameter int W_TDATA = 8, parameter int W_TK
   logic [W-1:0] payload;
   assign {tlast, tkeep, tuser, tdest, tid, tdata} = payload;
   assign tstrb = tkeep;
-  fleet_source #(.W(W), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid(tvalid), .ready(tready), .payload);
+  fleet_source #(.W(W), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid(tvalid), .ready(tready), .payload);
 endmodule
 
 module fleet_axi4_stream_subordinate #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
@@ -213,7 +225,7 @@ module fleet_axi4_stream_monitor #(parameter int W_TDATA = 8, parameter int W_TK
 endmodule
 
 // A design that pops: the bench shows its word and that it is not empty.
-module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int OPW = 1280) (
+module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   input  logic rd_en,
   output logic [W_DOUT-1:0] dout,
@@ -221,7 +233,7 @@ module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int OPW
 );
   logic valid;
   assign empty = !valid;
-  fleet_source #(.W(W_DOUT), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(dout));
+  fleet_source #(.W(W_DOUT), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(dout));
 endmodule
 
 module fleet_fifo_read_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (

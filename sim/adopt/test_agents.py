@@ -204,3 +204,37 @@ def test_registers_that_do_not_wait_are_found(run: Run, port: str, fault: int, s
     outcome = run("waiting", _registers(port) + (_read(port, 252, 8) if port in "gb" else ""), fault, PAUSED)
     assert outcome.exit_code is ExitCode.DIFFERS
     assert says in f"{outcome.differences} {outcome.violations}"
+
+
+AT_ONCE = (
+    '[[step]]\nsend = "io"\ndata = [{cmd_rs1 = 12, cmd_rs2 = 10, cmd_rd = 3}, {cmd_rs1 = 7, cmd_rs2 = 1}]\n'
+    '[[step]]\nreceive = "io"\ncount = 2\n' + _write("t", 8, 77) + _write("t", 12, 78) + _read("t", 8, 77) + _read("t", 12, 78)
+    + '[[step]]\nidle = 9\n[[expect]]\nreceived = "io"\ndata = [{resp_rd = 3, resp_data = 6}, 6]\n'
+)  # fmt: skip
+
+
+def _begins(outcome: Outcome, port: str, step: int) -> bool:
+    words = [line.split("|")[3] for line in (outcome.folder / "results.txt").read_text().splitlines() if f"|{port}|" in line]
+    return [int(word, 16) & 0xFFFF for word in words[:4]] == [0, step, 2 * step, 3 * step]
+
+
+@pytest.mark.parametrize("edits", [(), (PAUSED,)], ids=["", "pause"])
+def test_answers_in_the_cycle_of_their_request_and_valid_in_reset_are_no_faults(
+    run: Run, edits: tuple[tuple[str, str], ...]
+) -> None:
+    outcome = run("at_once", AT_ONCE, 0, *edits)
+    agrees(outcome, 4)
+    assert _begins(outcome, "out", 3)
+    assert _begins(outcome, "m", 5)
+
+
+@pytest.mark.parametrize(("fault", "says"), [(1, "response without a request"), (2, "d: response without a request")])
+def test_an_answer_to_nothing_is_found(run: Run, fault: int, says: str) -> None:
+    outcome = run("at_once", AT_ONCE, fault)
+    assert outcome.exit_code is ExitCode.DIFFERS
+    assert says in [v.rule for v in outcome.violations]
+
+
+def test_axi4_stream_may_not_be_valid_in_reset(run: Run) -> None:
+    outcome = run("at_once", AT_ONCE, 0, ('"fault_i" = 0x0', '"fault_i" = 0x3'))
+    assert [(v.port, v.rule) for v in outcome.violations] == [("m", "tvalid during reset")]

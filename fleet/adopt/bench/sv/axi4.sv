@@ -343,15 +343,15 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
   input logic [1:0] rresp,
   input logic rlast
 );
-  fleet_handshake_monitor #(.W(W_AWADDR + W_AWLEN + W_AWID + 5), .PORT(PORT), .CHANNEL("aw"), .SENDER(MANAGER), .STABLE(STABLE)) aw (
+  fleet_handshake_monitor #(.W(W_AWADDR + W_AWLEN + W_AWID + 5), .PORT(PORT), .CHANNEL("aw"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) aw (
     .clk, .rst, .valid(awvalid), .ready(awready), .payload({awaddr, awlen, awid, awsize, awburst}));
-  fleet_handshake_monitor #(.W(W_WDATA + W_WSTRB + 1), .PORT(PORT), .CHANNEL("w"), .SENDER(MANAGER), .STABLE(STABLE)) w (
+  fleet_handshake_monitor #(.W(W_WDATA + W_WSTRB + 1), .PORT(PORT), .CHANNEL("w"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) w (
     .clk, .rst, .valid(wvalid), .ready(wready), .payload({wdata, wstrb, wlast}));
-  fleet_handshake_monitor #(.W(W_AWID + 2), .PORT(PORT), .CHANNEL("b"), .SENDER(SUBORDINATE), .STABLE(STABLE)) b (
+  fleet_handshake_monitor #(.W(W_AWID + 2), .PORT(PORT), .CHANNEL("b"), .SENDER(SUBORDINATE), .STABLE(STABLE), .IN_RESET(1)) b (
     .clk, .rst, .valid(bvalid), .ready(bready), .payload({bid, bresp}));
-  fleet_handshake_monitor #(.W(W_ARADDR + W_ARLEN + W_ARID + 5), .PORT(PORT), .CHANNEL("ar"), .SENDER(MANAGER), .STABLE(STABLE)) ar (
+  fleet_handshake_monitor #(.W(W_ARADDR + W_ARLEN + W_ARID + 5), .PORT(PORT), .CHANNEL("ar"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) ar (
     .clk, .rst, .valid(arvalid), .ready(arready), .payload({araddr, arlen, arid, arsize, arburst}));
-  fleet_handshake_monitor #(.W(W_RDATA + W_ARID + 3), .PORT(PORT), .CHANNEL("r"), .SENDER(SUBORDINATE), .STABLE(STABLE)) r (
+  fleet_handshake_monitor #(.W(W_RDATA + W_ARID + 3), .PORT(PORT), .CHANNEL("r"), .SENDER(SUBORDINATE), .STABLE(STABLE), .IN_RESET(1)) r (
     .clk, .rst, .valid(rvalid), .ready(rready), .payload({rdata, rid, rresp, rlast}));
 
   localparam bit NORMAL = IS_LITE || MANAGER == "bench";           // no access is exclusive

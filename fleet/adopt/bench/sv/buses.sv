@@ -191,7 +191,7 @@ module fleet_wishbone_monitor #(parameter int W_ADR = 32, parameter int W_DAT_R 
   input logic stall
 );
   wire answer = ack || err || rty;
-  fleet_handshake_monitor #(.W(W_ADR + W_DAT_R + W_SEL + 1), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+  fleet_handshake_monitor #(.W(W_ADR + W_DAT_R + W_SEL + 1), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) monitor (
     .clk, .rst, .valid(cyc && stb), .ready(HAS_STALL ? !stall : answer), .payload({we, sel, adr, we ? dat_w : '0}));
   always @(posedge clk) if (!rst && answer && !cyc) fleet_bench_pkg::violation(PORT, "response without a cycle", SUBORDINATE);
   if (HAS_STALL) begin : pipelined
@@ -300,7 +300,8 @@ module fleet_ahb_lite_monitor #(parameter int W_HADDR = 32, parameter string POR
   input logic [2:0] hsize,
   input logic hready
 );
-  fleet_handshake_monitor #(.W(W_HADDR + 4), .PORT(PORT), .CHANNEL("address phase: "), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+  fleet_handshake_monitor #(.W(W_HADDR + 4), .PORT(PORT), .CHANNEL("address phase: "), .SENDER(MANAGER), .STABLE(STABLE),
+                            .IN_RESET(1)) monitor (
     .clk, .rst, .valid(htrans[1]), .ready(hready), .payload({haddr, hwrite, hsize}));
   always @(posedge clk) if (!rst && htrans[1] && 64'(haddr) % (64'd1 << hsize) != 0)
     fleet_bench_pkg::violation(PORT, "address is not aligned to its size", MANAGER);

@@ -57,7 +57,7 @@ module fleet_rocc_monitor #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_R
     .clk, .rst, .valid(cmd_valid), .ready(cmd_ready), .payload({cmd_funct, cmd_rs1, cmd_rs2}));
   fleet_handshake_monitor #(.W(W_RESP_RD + W_RESP_DATA), .PORT(PORT), .CHANNEL("resp: "), .SENDER(SUBORDINATE), .STABLE(STABLE)) resp (
     .clk, .rst, .valid(resp_valid), .ready(resp_ready), .payload({resp_rd, resp_data}));
-  fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE)) answers (
+  fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE), .SAME_CYCLE(1)) answers (
     .clk, .rst, .ask(cmd_valid && cmd_ready), .answer(resp_valid && resp_ready));
 endmodule
 

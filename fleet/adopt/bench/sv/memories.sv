@@ -81,7 +81,8 @@ module fleet_obi_monitor #(parameter int W_ADDR = 32, parameter int W_RDATA = 32
   input logic [W_RDATA-1:0] wdata,
   input logic rvalid
 );
-  fleet_handshake_monitor #(.W(W_ADDR + W_BE + W_RDATA + 1), .PORT(PORT), .CHANNEL("request: "), .SENDER(MANAGER), .STABLE(STABLE))
+  fleet_handshake_monitor #(.W(W_ADDR + W_BE + W_RDATA + 1), .PORT(PORT), .CHANNEL("request: "), .SENDER(MANAGER), .STABLE(STABLE),
+                            .IN_RESET(1))
     monitor (.clk, .rst, .valid(req), .ready(gnt), .payload({we, be, addr, we ? wdata : '0}));
   fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE)) answers (.clk, .rst, .ask(req && gnt), .answer(rvalid));
 endmodule

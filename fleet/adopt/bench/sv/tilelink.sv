@@ -129,13 +129,15 @@ module fleet_tilelink_monitor #(parameter int W_A_ADDRESS = 32, parameter int W_
   input logic [W_D_DATA-1:0] d_data
 );
   // TileLink lets a valid be taken back; what is shown must not change while it waits.
-  fleet_handshake_monitor #(.W(W_A_ADDRESS + W_A_SIZE + W_A_SOURCE + W_A_MASK + W_D_DATA + 3), .PORT(PORT), .CHANNEL("a: "), .SENDER(MANAGER), .STABLE(STABLE)) a (
+  fleet_handshake_monitor #(.W(W_A_ADDRESS + W_A_SIZE + W_A_SOURCE + W_A_MASK + W_D_DATA + 3), .PORT(PORT), .CHANNEL("a: "), .SENDER(MANAGER), .STABLE(STABLE),
+                            .IN_RESET(1)) a (
     .clk, .rst, .valid(a_valid), .ready(a_ready), .payload({a_opcode, a_size, a_source, a_address, a_mask, a_data}));
-  fleet_handshake_monitor #(.W(W_A_SOURCE + W_D_DATA + 3), .PORT(PORT), .CHANNEL("d: "), .SENDER(SUBORDINATE), .STABLE(STABLE)) d (
+  fleet_handshake_monitor #(.W(W_A_SOURCE + W_D_DATA + 3), .PORT(PORT), .CHANNEL("d: "), .SENDER(SUBORDINATE), .STABLE(STABLE), .IN_RESET(1)) d (
     .clk, .rst, .valid(d_valid), .ready(d_ready), .payload({d_opcode, d_source, d_data}));
   bit [255:0] open = '0;
   always @(posedge clk) if (rst) open = '0; else begin
-    if (d_valid && !open[8'(d_source)]) fleet_bench_pkg::violation(PORT, "d: response without a request", SUBORDINATE);
+    // An answer may be shown beside its request.
+    if (d_valid && !open[8'(d_source)] && !(a_valid && a_source == d_source)) fleet_bench_pkg::violation(PORT, "d: response without a request", SUBORDINATE);
     if (a_valid && 64'(a_address) % (64'd1 << a_size) != 0) fleet_bench_pkg::violation(PORT, "a: address is not aligned to its size", MANAGER);
     if (a_valid && a_ready) open[8'(a_source)] = 1;
   end

@@ -25,7 +25,7 @@ pulses = 1                             # 2: asserted again, for asynchronous reg
 scan_en_i = 0                          # inputs that no protocol drives; a test may set them
 [ports.m_axi]
 clock = "clk_i"
-latency = 2                            # cycles of a memory, 1 or more
+latency = 2                            # cycles of a memory, 1 or more; of reads that nothing answers, 0 or more
 pause = 0                              # of so many cycles one is refused; 0: none
 memory = "fixed:8"                     # of AXI4, instead of both: answers as fleet's own memory does, ideal or fixed:<cycles>
 space = 0                              # ports of one space see the same memory
@@ -149,7 +149,7 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
             continue
         clock, likeness = _nearest(f"{g.name}_{_STANDARD_CLOCKS.get(g.protocol, '')}", clocks)
         guessed += [g.name] if len(clocks) > 1 and likeness == 0 else []
-        settings = PortSettings(clock, shift=_shift(g, top))
+        settings = PortSettings(clock, shift=_shift(g, top), latency=0 if is_sampled(g) and "waitrequest" in g.signals else 1)
         own = g.protocol in ("sram", "channel_memory") or (g.protocol == "strobe_memory" and not _waits(g))
         if own and g.role == "manager":  # addresses of a memory of its own
             settings = replace(settings, space=space)
@@ -189,6 +189,18 @@ def _nearest(name: str, clocks: Sequence[str]) -> tuple[str, int]:
 def _waits(g: PortGroup) -> bool:
     """Return whether a read or write strobe of a group is held until an acknowledge."""
     return not {"ready", "read_done", "write_done"}.isdisjoint(g.signals)
+
+
+_TELLS = {
+    "sram": frozenset[str](), "two_port_sram": frozenset[str](), "csr_bus": frozenset[str](),
+    "avalon_mm": frozenset({"readdatavalid"}), "strobe_memory": frozenset({"ready", "read_done", "rvalid"}),
+}  # fmt: skip
+"""Protocol -> signals of which each says when the data of a read are there."""
+
+
+def is_sampled(g: PortGroup) -> bool:
+    """Return whether only `latency` says when the data of a read by the bench are there; 0: in the cycle that asks for them."""
+    return g.role == "subordinate" and g.protocol in _TELLS and _TELLS[g.protocol].isdisjoint(g.signals)
 
 
 def _shift(g: PortGroup, top: Top) -> int:
@@ -284,12 +296,13 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
         clock = t.chosen("clock", tuple(clocks), resets[name].clock) if clocks else ""
         cycles, pulses = (t.integer(key, 1) if key in t else default for key, default in (("cycles", 16), ("pulses", 1)))
         resets[name] = Reset(clock, cycles, pulses)
+    sampled = {g.name for g in ports.groups if is_sampled(g)}
     for name, t in _named(table, "ports", settings):
         t.only("clock", "latency", "pause", "memory", "space", "shift", "stable")
         old = settings[name]
         settings[name] = PortSettings(
             t.chosen("clock", tuple(clocks), old.clock) if clocks else "",
-            t.integer("latency", 1) if "latency" in t else old.latency,
+            t.integer("latency", 0 if name in sampled else 1) if "latency" in t else old.latency,
             t.integer("pause", 0) if "pause" in t else old.pause,
             _fixed(t, ports, name) if "memory" in t else 0,
             *(t.integer(k, 0) if k in t else v for k, v in (("space", old.space), ("shift", old.shift))),

@@ -222,6 +222,8 @@ def edits(files: Path) -> list[tuple[str, str]]:
     """Refusals and slow memory, and addresses that count words of 4 bytes where the bus does so."""
     more = {
         FIR: [("shift = 0", "shift = 2")],
+        # Without gaps between commands its two units work at once.
+        PAIRER: [('[ports.io]\nclock = "clock"\nlatency = 3\npause = 3', '[ports.io]\nclock = "clock"\nlatency = 3\npause = 0')],
         GATHER: [("[clocks.aclk]\nperiod = 2\nphase = 0", "[clocks.aclk]\nperiod = 6\nphase = 1"), ("latency = 3", "latency = 20")],
         ENGINE: [
             ("substitutes = []", f'substitutes = ["{CELLS}"]'), ("cycles = 16", "cycles = 16\npulses = 2"),

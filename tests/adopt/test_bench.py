@@ -149,6 +149,11 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ("copier", '[[step]]\nwait = "irq_o"\nvalue = 2\n', "3: 0x2 does not fit into irq_o, whose width is 1"),
         ("copier", '[[step]]\nuntil = "apb"\naddress = 8\ndata = 0\n', "4: unknown key"),
         ("copier", '[[step]]\nread = "apb"\naddress = 8\nvalue = 0\n', "4: unknown key"),
+        (
+            "copier",
+            '[[step]]\nread = "apb"\naddress = 8\nsize = 2\n',
+            "4: apb has no lanes of bytes: an access is as wide as its data",
+        ),
         ("copier", '[[step]]\nset = "psel"\nvalue = 1\n', "2: psel is not an input that is tied; these are: scan_en_i, fault_i"),
         ("copier", '[[step]]\nidle = 1\nset = "x"\n', "a step has one of write, read"),
         ("copier", '[[step]]\nsend = "apb"\ndata = [1]\n', "2: apb takes nothing that can be sent"),

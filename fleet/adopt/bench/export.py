@@ -204,7 +204,7 @@ _CHECKS = """
 
 def _embedded(plan: BenchPlan, observed: Observation | None, script: ReplayScript, claim: Claim | None) -> Embedded:
     ops = [
-        f"{n}: begin code = {op.code}; k = {op.number}; a = 64'h{op.a:x}; b = {_hex(op.b, plan.op_bits)}; "
+        f"{n}: begin code = {op.whole_code}; k = {op.number}; a = 64'h{op.a:x}; b = {_hex(op.b, plan.op_bits)}; "
         f"c = {_hex(op.c, plan.op_bits)}; limit = 64'd{op.limit}; end"
         for n, op in enumerate(script.ops)
     ]

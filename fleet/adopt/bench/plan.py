@@ -24,6 +24,13 @@ _ONES = ("ready", "rdy", "byteenable", "be", "strb", "mask", "keep", "last")
 """Ends of signals that are all ones where a design does not have them: it is always ready, takes all bytes, a beat is the last."""
 _ACTIVE = frozenset({"gnt", "sel", "cyc", "stb", "en", "psel", "penable", "hreadyout"})
 
+_WAITS = {
+    ("stream", "manager"): ("ready",), ("axi4_stream", "manager"): ("tready",), ("fifo_write", "manager"): ("full",),
+    ("avalon_mm", "manager"): ("waitrequest", "readdatavalid"), ("strobe_memory", "manager"): ("ready", "read_done", "write_done"),
+    ("ahb_lite", "manager"): ("hready",), ("apb", "manager"): ("pready",), ("wishbone", "subordinate"): ("stb",),
+}  # fmt: skip
+"""(Protocol, role of the design) -> the signals of which the bench needs one to keep the design waiting."""
+
 _BITS = ("'0", "'1")
 
 
@@ -89,6 +96,7 @@ class BenchPlan:
         watched: leaf -> number, of outputs that a script may wait for.
         ties: leaf -> number, of inputs that a script may set.
         undriven: what no part plays, one line each.
+        unpaused: ports whose `pause` does nothing, and why, one line each.
     """
 
     ports: tuple[BenchPort, ...]
@@ -98,6 +106,7 @@ class BenchPlan:
     ties: Mapping[str, int]
     op_bits: int = OP_BITS
     undriven: tuple[str, ...] = field(default_factory=tuple[str, ...])
+    unpaused: tuple[str, ...] = field(default_factory=tuple[str, ...])
 
     def driver(self, name: str) -> ProtocolInstance | None:
         """The part of that number's port."""
@@ -128,6 +137,7 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
     instances: list[ProtocolInstance] = []
     driven: dict[str, int] = {}
     undriven: list[str] = []
+    unpaused: list[str] = []
     for group in work.ports.groups:
         protocol = work.protocols[group.protocol]
         if protocol.single or protocol.name == "done" or group.name not in work.settings.ports:
@@ -145,13 +155,26 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
                 if counted:
                     driven[port.name] = index
                 instances.append(ProtocolInstance(player, port, index))
+                unpaused += _unpaused(port, player)
             monitor = known.get(f"{base}_monitor")
             if monitor is not None:
                 instances.append(ProtocolInstance(monitor, port))
     widest = max((port.width("payload") + 64 for port in ports), default=0)
     ties = {path: n for n, path in enumerate(work.settings.ties)}
     watched = {path: n for n, path in enumerate(_watched(work, leaves))}
-    return BenchPlan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven))
+    return BenchPlan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven), tuple(unpaused))
+
+
+def _unpaused(port: BenchPort, player: LibraryPart) -> Iterator[str]:
+    """Yield why `pause` of a port does nothing, if it is set."""
+    waits = _WAITS.get((port.protocol.name, port.group.role), ())
+    if not port.settings.pause:
+        return
+    if "PAUSE" not in player.parameters:
+        other = "subordinate" if port.group.role == "manager" else "manager"
+        yield f"{port.name}: a {other} of {port.protocol.title} has nothing to wait with"
+    elif waits and not any(name in port.widths for name in waits):
+        yield f"{port.name}: it has no {' and no '.join(waits)}"
 
 
 def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[BenchPort]:

@@ -23,7 +23,7 @@ from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
 from fleet.adopt.record import ReplayRecord
-from fleet.adopt.workspace import AdoptWorkspace, Clock
+from fleet.adopt.workspace import AdoptWorkspace, Clock, is_sampled
 from fleet.core.processes import start
 from fleet.engines.linked.link import BROKEN, BenchLink
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
@@ -73,7 +73,7 @@ class Outcome:
         violations: first of each rule and port.
         monitors: how many watched.
         unwritten: bytes that the design read before anybody wrote them; they read as 0.
-        undriven: what the bench does not play.
+        undriven: what the bench does not play; unpaused: ports whose `pause` does nothing, and why.
         lockstep: what a functional model found, None where none was asked.
         smoke: whether quiet monitors are what the test is about.
         folder: where results, images and the wave lie; wave: the file; no_wave: why there is no wave, if nobody asked for none.
@@ -100,6 +100,7 @@ class Outcome:
     stopped: bool = False
     no_wave: str = ""
     delays: str = ""
+    unpaused: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
@@ -211,7 +212,9 @@ class BenchRunner:
                 )  # fmt: skip
         outcome = judge(self.plan, script, folder, kept, code)
         delays = delays_of(executable.parent)
-        outcome = replace(outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays)
+        outcome = replace(
+            outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays, unpaused=self.plan.unpaused
+        )
         return (
             outcome
             if self.observed is None or outcome.stopped
@@ -311,7 +314,7 @@ class _Judge:
     def _compare(self, differences: list[str]) -> int:
         answers = {int(at): int(value, 16) for at, _, value, *_ in self._of("R")}
         got = {at: value & ((1 << ERROR) - 1) for at, value in answers.items()}
-        refusals = 0
+        refusals, hinted = 0, set[int]()
         for n, op in enumerate(self._script.ops):
             if op.code in ADDRESSED and n in answers:
                 refused = bool(answers[n] >> ERROR & 1)
@@ -320,9 +323,23 @@ class _Judge:
                     differences.append(f"{op.where}: {op.text}: the design answers {'with' if refused else 'without'} an error")
         for c in self._script.compares:
             if c.op in got and (got[c.op] & c.mask) != c.value:
-                differences.append(f"{c.where}: {c.text}: {got[c.op] & c.mask:#x}, expected {c.value:#x}")
+                hint = self._sampled(self._script.ops[c.op].number, hinted)
+                differences.append(f"{c.where}: {c.text}: {got[c.op] & c.mask:#x}, expected {c.value:#x}{hint}")
         stated = sum(op.stated and n in answers for n, op in enumerate(self._script.ops))
         return refusals + stated + sum(c.op in got for c in self._script.compares)
+
+    def _sampled(self, number: int, hinted: set[int]) -> str:
+        """What else a wrong value of a port may mean whose data come by `latency` alone, once of each port."""
+        port = next((i.port for i in self._plan.instances if i.index == number), None)
+        if port is None or number in hinted or not is_sampled(port.group):
+            return ""
+        hinted.add(number)
+        found, other = (
+            ("in the cycle of the strobe", "latency = 1 is the cycle behind it")
+            if port.settings.latency == 0
+            else (f"{port.settings.latency} behind the strobe", "latency = 0 is the cycle of the strobe, for combinational reads")
+        )
+        return f"; the data are those {found} (latency of {port.group.name} in adopt.toml: {other})"
 
     def _received(self, differences: list[str], *, whole: bool) -> int:
         got: dict[str, list[int]] = {}

@@ -11,6 +11,7 @@ size = 4                                # bytes of a word, little-endian
 
 [[step]]                                # one after the other; of each step one of these
 write = "apb"                           # a port; register = "name" or address = 0x8; data = 1
+size = 4                                # optional, of all accesses: bytes, on a port with lanes of bytes; default: the register's
 [[step]]
 read = "apb"                            # register or address; expect = 3, mask = 0xff: compared
 error = true                            # of a write or read: the design must answer it with an error; default: without one
@@ -48,6 +49,12 @@ _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
 _KEYS = {"write": ("data", "error"), "read": ("expect", "mask", "error"), "until": ("mask", "value")}
 """Keys of a step of registers, beside those of all."""
 
+_LANES = {
+    "apb": ("pwdata", "pstrb"), "axi4": ("wdata", ""), "axi4_lite": ("wdata", ""), "ahb_lite": ("hwdata", "hsize"),
+    "wishbone": ("dat_r", "sel"), "avalon_mm": ("readdata", "byteenable"), "tilelink": ("d_data", ""), "obi": ("rdata", "be"),
+    "hci": ("data", "be"), "native_memory": ("rdata", "wstrb"),
+}  # fmt: skip
+"""Protocol -> its data, and what says which bytes of them an access takes ("": it always can)."""
 _LIMIT = 10_000
 _WHOLE = ("keep", "_xd", "_xs1", "_xs2")
 """Ends of fields that are all ones where a test does not state them."""
@@ -74,7 +81,8 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 class ScriptOperation:
     """One line of the bench's script. where: file:line of the step; text: in words; error: whether the answer must be an error.
 
-    stated: whether the test says which number an output must come to, which counts as compared.
+    stated: whether the test says which number an output must come to, which counts as compared. size: bytes of an access; 0: as
+    many as its address allows.
     """
 
     code: int
@@ -87,10 +95,16 @@ class ScriptOperation:
     text: str = ""
     error: bool = False
     stated: bool = False
+    size: int = 0
+
+    @property
+    def whole_code(self) -> int:
+        """The code as the bench reads it: above it 1 + log 2 of the bytes."""
+        return self.code | self.size.bit_length() << 8
 
     def line(self) -> str:
         """Return the line that the bench reads."""
-        return f"{self.code:x} {self.number:x} {self.a:x} {self.b:x} {self.c:x} {self.limit:x}"
+        return f"{self.whole_code:x} {self.number:x} {self.a:x} {self.b:x} {self.c:x} {self.limit:x}"
 
 
 @dataclass(frozen=True)
@@ -245,7 +259,7 @@ class _Reader:
             yield ScriptOperation(8, 0, t.integer("idle", 1))
 
     def _register(self, kind: str, t: TomlTable) -> ScriptOperation:
-        t.only(kind, "register", "address", "limit", *_KEYS[kind])
+        t.only(kind, "register", "address", "size", "limit", *_KEYS[kind])
         instance = self._driver(t, kind)
         if instance.port.protocol.name not in REGISTER_OP:
             raise t.wrong(kind, f"{instance.port.name} has no addresses")
@@ -254,17 +268,34 @@ class _Reader:
             if found is None:
                 known = ", ".join(r.name for r in self._work.registers) or "none"
                 raise t.wrong("register", f"there is no register {t.text('register')}", hint=f"registers are {known}")
-            address, name = found.offset, found.name
+            address, name, bits = found.offset, found.name, found.bits
         else:
-            address, name = t.integer("address", 0), f"{t.integer('address', 0):#x}"
+            address, name, bits = t.integer("address", 0), f"{t.integer('address', 0):#x}", 0
+        size = self._size(t, instance, address, bits // 8)
         text = f"{kind} {instance.port.name} {name}"
         if kind == "write":
-            return ScriptOperation(1, instance.index, address, t.integer("data", 0), text=text, error=t.boolean("error", False))
+            return ScriptOperation(
+                1, instance.index, address, t.integer("data", 0), text=text, error=t.boolean("error", False), size=size
+            )
         if kind == "read":
-            return ScriptOperation(2, instance.index, address, text=text, error=t.boolean("error", False))
+            return ScriptOperation(2, instance.index, address, text=text, error=t.boolean("error", False), size=size)
         value = t.integer("value", 0) if "value" in t else 1
         mask = t.integer("mask", 1) if "mask" in t else (1 << 64) - 1
-        return ScriptOperation(3, instance.index, address, mask, value & mask, text=text)
+        return ScriptOperation(3, instance.index, address, mask, value & mask, text=text, size=size)
+
+    def _size(self, t: TomlTable, instance: ProtocolInstance, address: int, known: int) -> int:
+        """Bytes of an access; known: of the register, 0 if it is none; 0: those that the address allows."""
+        data, says = _LANES.get(instance.port.protocol.name, ("", ""))
+        lanes = bool(data) and (not says or says in instance.port.widths)
+        most = instance.port.width(data) // 8 if lanes else 0
+        if "size" not in t:
+            return known if known < most and known.bit_count() == 1 and address % known == 0 else 0
+        size = t.integer("size", 1)
+        if not lanes:
+            raise t.wrong("size", f"{instance.port.name} has no lanes of bytes: an access is as wide as its data")
+        if size > most or size.bit_count() != 1 or address % size:
+            raise t.wrong("size", f"an access at {address:#x} of {instance.port.name} has 1, 2, 4, ... up to {most} bytes, aligned")
+        return size
 
     def _driver(self, t: TomlTable, key: str) -> ProtocolInstance:
         found = self._plan.driver(t.text(key))

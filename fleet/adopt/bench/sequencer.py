@@ -112,6 +112,7 @@ _SEQUENCER = """
   longint unsigned a, limit, last, position, told, last_cycle;
   bit [OPW-1:0] b, c, value;  // wide, so no arguments and no results: Verilator clears these in every cycle
   bit [31:0] left;  // edges
+  bit [3:0] size;  // of an access: n + 1: of 2**n bytes, 0: not stated
   string file, why;
   bit over = 0, ended = 0, stays, met;
 @CLAIM@
@@ -150,15 +151,17 @@ _SEQUENCER = """
   endtask
   task automatic fetch;
     @READ@
+    size = code[11:8];
+    code = code & 255;
     if (!more) finish("script");
     else begin
       @BEGUN@
       last = cycle + limit;
       case (code)
         0: begin finish("end"); next(); end
-        1: begin op = (OPW'(1) << 1088) | (OPW'(a) << 1024) | b; drive(); end
-        2: begin op = OPW'(a) << 1024; drive(); end
-        3: begin op = OPW'(a) << 1024; position = last; drive(); end
+        1: begin op = (OPW'({size, 1'b1}) << 1088) | (OPW'(a) << 1024) | b; drive(); end
+        2: begin op = (OPW'(size) << 1089) | (OPW'(a) << 1024); drive(); end
+        3: begin op = (OPW'(size) << 1089) | (OPW'(a) << 1024); position = last; drive(); end
         4: state = WATCHES;
         5: begin op = (OPW'(c[0]) << (OPW - 1)) | b; drive(); end
         6: state = RECEIVES;

@@ -216,6 +216,7 @@ def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> It
             yield f"cycles from a command to its commit: {min(c)} to {max(c)}, {sum(c) / len(c):.1f} on average"
         yield from (f"scope: {line}" for line in found.scope)
     yield from (f"not driven: {line}" for line in outcome.undriven)
+    yield from (f"pause does nothing at {line}" for line in outcome.unpaused)
     for u in outcome.unknown:
         bits = f"{u.bits} bit{'' if u.bits == 1 else 's'}"
         yield f"x: {u.path}: {bits} without a value after the reset, between cycles {u.first} and {u.last}"

@@ -79,6 +79,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
 
   // Writes fleet_store_pkg::line into memory as a beat of the oldest burst, and `written`, its strobes.
   function automatic void write_beat();
+    int unsigned late;
     bit [63:0] address;
     form = write_form[first_write];
     address = address_of(write_address[first_write], form.beats, form.size, form.burst, wbeat);
@@ -92,9 +93,10 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     if ((written & ~carried) != 0) fleet_bench_pkg::violation(PORT, "wstrb outside of the bytes of the beat", MANAGER);
     wbeat = wbeat + 1;
     if (wbeat == 32'(form.beats)) begin
+      late = PAUSE != 0 ? fleet_bench_pkg::any_of(24, now) : 0;
       answer_id[(first_answer + answers) % KEPT] = form.id;
       answer_burst[(first_answer + answers) % KEPT] = number;
-      answer_due[(first_answer + answers) % KEPT] = now + 64'(FIXED != 0 ? FIXED - 1 : 0);
+      answer_due[(first_answer + answers) % KEPT] = now + 64'(FIXED != 0 ? FIXED - 1 : late);
       answers = answers + 1;
       first_write = (first_write + 1) % WRITES;
       writes = writes - 1;
@@ -205,7 +207,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
         end
         if (!rvalid || rready) begin
           rvalid <= 0;
-          chosen = rbeat != 0 ? 0 : next_read();
+          chosen = fleet_bench_pkg::refuses(PAUSE, now + 7919) ? -1 : rbeat != 0 ? 0 : next_read();
           if (rbeat == 0 && chosen >= 0) begin_read(chosen);
           if (chosen >= 0) begin
             read_beat();
@@ -226,9 +228,9 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     end
 endmodule
 
-// op: {write, address, data}; result: {error, data}.
+// op: {size, write, address, data}; result: {error, data}. An access of fewer bytes than the port has takes the lanes of its address.
 module fleet_axi4_manager #(parameter int W_AWADDR = 32, parameter int W_ARADDR = 32, parameter int W_WDATA = 32,
-                            parameter int W_WSTRB = 4, parameter int OPW = 1280) (
+                            parameter int W_WSTRB = 4, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, taken, output logic [OPW-1:0] result,
   output logic awvalid,
   input  logic awready,
@@ -253,32 +255,54 @@ module fleet_axi4_manager #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
   input  logic [W_WDATA-1:0] rdata,
   input  logic [1:0] rresp
 );
+  localparam int BYTES = W_WDATA / 8;
   logic busy = 0;
+  int unsigned log2, lane;
   assign wlast = 1;
-  assign wstrb = '1;
   assign awburst = 1;
   assign arburst = 1;
-  assign awsize = 3'($clog2(W_WDATA / 8));
   assign arsize = awsize;
-  assign bready = 1;
-  assign rready = 1;
-  initial begin awvalid = 0; wvalid = 0; arvalid = 0; done = 0; taken = 0; end
+  // With PAUSE the address and the data of a write come in different cycles, in either order, and responses are refused. The second
+  // of two does not wait for the first one.
+  bit aw_comes = 0, w_comes = 0, ar_comes = 0;
+  int unsigned aw_in, w_in;  // cycles
+  longint unsigned now;
+  initial now = 64'(fleet_bench_pkg::seed_of($sformatf("%m")));
+  initial begin bready = 1; rready = 1; awvalid = 0; wvalid = 0; arvalid = 0; done = 0; taken = 0; end
   always @(posedge clk) begin
     done <= 0;
-    taken <= (awvalid || wvalid || arvalid) && !(awvalid && !awready) && !(wvalid && !wready) && !(arvalid && !arready);
+    now = now + 1;
+    bready <= !fleet_bench_pkg::refuses(PAUSE, now);
+    rready <= !fleet_bench_pkg::refuses(PAUSE, now + 7919);
+    taken <= !(aw_comes || w_comes || ar_comes) && (awvalid || wvalid || arvalid) && !(awvalid && !awready) && !(wvalid && !wready) && !(arvalid && !arready);
     if (awvalid && awready) awvalid <= 0;
     if (wvalid && wready) wvalid <= 0;
     if (arvalid && arready) arvalid <= 0;
     if (go && !busy && !done && !rst) begin
       busy <= 1;
-      awaddr <= W_AWADDR'(op[1087:1024]); araddr <= W_ARADDR'(op[1087:1024]); wdata <= W_WDATA'(op[1023:0]);
-      awvalid <= op[1088]; wvalid <= op[1088]; arvalid <= !op[1088];
+      log2 = fleet_bench_pkg::log2_of(op[1092:1089], op[1087:1024], BYTES);
+      lane = 32'(op[1087:1024] % 64'(BYTES));
+      awsize <= 3'(log2);
+      wstrb <= W_WSTRB == BYTES ? W_WSTRB'(((129'd1 << (1 << log2)) - 1) << lane) : '1;
+      awaddr <= W_AWADDR'(op[1087:1024]); araddr <= W_ARADDR'(op[1087:1024]); wdata <= W_WDATA'(op[1023:0]) << 8 * lane;
+      aw_comes = op[1088]; w_comes = op[1088]; ar_comes = !op[1088];
+      aw_in = 0;
+      w_in = 0;
+      if (PAUSE != 0)
+        case (fleet_bench_pkg::any_of(3, now))
+          0: aw_in = 1 + fleet_bench_pkg::any_of(8, now >> 1);
+          1: w_in = 1 + fleet_bench_pkg::any_of(8, now >> 1);
+          default: ;
+        endcase
     end
-    if (busy && (bvalid || rvalid)) begin
+    if (aw_comes && aw_in == 0) begin awvalid <= 1; aw_comes = 0; end else aw_in = aw_in - 1;
+    if (w_comes && w_in == 0) begin wvalid <= 1; w_comes = 0; end else w_in = w_in - 1;
+    if (ar_comes) begin arvalid <= 1; ar_comes = 0; end
+    if (busy && ((bvalid && bready) || (rvalid && rready))) begin
       busy <= 0; done <= 1;
       result <= '0;
-      result[1024] <= bvalid ? bresp[1] : rresp[1];
-      if (rvalid) result[1023:0] <= 1024'(rdata);
+      result[1024] <= bvalid && bready ? bresp[1] : rresp[1];
+      if (rvalid && rready) result[1023:0] <= (1024'(rdata) >> 8 * lane) & ((1024'd1 << (8 << log2)) - 1);
     end
   end
 endmodule
@@ -319,15 +343,15 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
   input logic [1:0] rresp,
   input logic rlast
 );
-  fleet_handshake_monitor #(.W(W_AWADDR + W_AWLEN + W_AWID + 5), .PORT(PORT), .CHANNEL("aw"), .SENDER(MANAGER), .STABLE(STABLE)) aw (
+  fleet_handshake_monitor #(.W(W_AWADDR + W_AWLEN + W_AWID + 5), .PORT(PORT), .CHANNEL("aw"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) aw (
     .clk, .rst, .valid(awvalid), .ready(awready), .payload({awaddr, awlen, awid, awsize, awburst}));
-  fleet_handshake_monitor #(.W(W_WDATA + W_WSTRB + 1), .PORT(PORT), .CHANNEL("w"), .SENDER(MANAGER), .STABLE(STABLE)) w (
+  fleet_handshake_monitor #(.W(W_WDATA + W_WSTRB + 1), .PORT(PORT), .CHANNEL("w"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) w (
     .clk, .rst, .valid(wvalid), .ready(wready), .payload({wdata, wstrb, wlast}));
-  fleet_handshake_monitor #(.W(W_AWID + 2), .PORT(PORT), .CHANNEL("b"), .SENDER(SUBORDINATE), .STABLE(STABLE)) b (
+  fleet_handshake_monitor #(.W(W_AWID + 2), .PORT(PORT), .CHANNEL("b"), .SENDER(SUBORDINATE), .STABLE(STABLE), .IN_RESET(1)) b (
     .clk, .rst, .valid(bvalid), .ready(bready), .payload({bid, bresp}));
-  fleet_handshake_monitor #(.W(W_ARADDR + W_ARLEN + W_ARID + 5), .PORT(PORT), .CHANNEL("ar"), .SENDER(MANAGER), .STABLE(STABLE)) ar (
+  fleet_handshake_monitor #(.W(W_ARADDR + W_ARLEN + W_ARID + 5), .PORT(PORT), .CHANNEL("ar"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) ar (
     .clk, .rst, .valid(arvalid), .ready(arready), .payload({araddr, arlen, arid, arsize, arburst}));
-  fleet_handshake_monitor #(.W(W_RDATA + W_ARID + 3), .PORT(PORT), .CHANNEL("r"), .SENDER(SUBORDINATE), .STABLE(STABLE)) r (
+  fleet_handshake_monitor #(.W(W_RDATA + W_ARID + 3), .PORT(PORT), .CHANNEL("r"), .SENDER(SUBORDINATE), .STABLE(STABLE), .IN_RESET(1)) r (
     .clk, .rst, .valid(rvalid), .ready(rready), .payload({rdata, rid, rresp, rlast}));
 
   localparam bit NORMAL = IS_LITE || MANAGER == "bench";           // no access is exclusive

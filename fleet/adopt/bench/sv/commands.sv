@@ -2,7 +2,8 @@
 module fleet_rocc_manager #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_RS1 = 64, parameter int W_CMD_RD = 5, parameter int W_RESP_DATA = 64,
                             parameter int W_CMD_INST_OPCODE = 7, parameter int HAS_CMD_INST_XD = 0, parameter int HAS_CMD_INST_XS1 = 0,
                             parameter int HAS_CMD_INST_XS2 = 0,
-                            parameter int W_RESP_RD = 5, parameter string PORT = "", parameter int PAUSE = 0, parameter int OPW = 1280) (
+                            parameter int W_RESP_RD = 5, parameter string PORT = "", parameter int PAUSE = 0,
+                           parameter bit HAS_RESP_READY = 1, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic cmd_valid,
   input  logic cmd_ready,
@@ -32,9 +33,9 @@ module fleet_rocc_manager #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_R
   assign cmd_inst_xs1 = word[XS1];
   assign cmd_inst_xd = word[XD];
   assign cmd_inst_opcode = word[OPCODE +: W_CMD_INST_OPCODE];
-  fleet_source #(.W(OPCODE + W_CMD_INST_OPCODE), .OPW(OPW)) source (
+  fleet_source #(.W(OPCODE + W_CMD_INST_OPCODE), .PAUSE(PAUSE), .OPW(OPW)) source (
     .clk, .rst, .go, .op, .done, .valid(cmd_valid), .ready(cmd_ready), .payload(word));
-  fleet_sink #(.W(W_RESP_RD + W_RESP_DATA), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (
+  fleet_sink #(.W(W_RESP_RD + W_RESP_DATA), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_RESP_READY), .OPW(OPW)) sink (
     .clk, .rst, .valid(resp_valid), .ready(resp_ready), .payload({resp_rd, resp_data}), .result);
 endmodule
 
@@ -56,12 +57,13 @@ module fleet_rocc_monitor #(parameter int W_CMD_FUNCT = 7, parameter int W_CMD_R
     .clk, .rst, .valid(cmd_valid), .ready(cmd_ready), .payload({cmd_funct, cmd_rs1, cmd_rs2}));
   fleet_handshake_monitor #(.W(W_RESP_RD + W_RESP_DATA), .PORT(PORT), .CHANNEL("resp: "), .SENDER(SUBORDINATE), .STABLE(STABLE)) resp (
     .clk, .rst, .valid(resp_valid), .ready(resp_ready), .payload({resp_rd, resp_data}));
-  fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE)) answers (
+  fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE), .SAME_CYCLE(1)) answers (
     .clk, .rst, .ask(cmd_valid && cmd_ready), .answer(resp_valid && resp_ready));
 endmodule
 
 module fleet_cfu_manager #(parameter int W_CMD_FUNCTION = 10, parameter int W_CMD_INPUT0 = 32, parameter int W_RSP_OUTPUT = 32,
-                           parameter string PORT = "", parameter int PAUSE = 0, parameter int OPW = 1280) (
+                           parameter string PORT = "", parameter int PAUSE = 0,
+                           parameter bit HAS_RSP_READY = 1, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
   output logic cmd_valid,
   input  logic cmd_ready,
@@ -73,9 +75,9 @@ module fleet_cfu_manager #(parameter int W_CMD_FUNCTION = 10, parameter int W_CM
   input  logic [W_RSP_OUTPUT-1:0] rsp_output
 );
   // {function, input0, input1}
-  fleet_source #(.W(W_CMD_FUNCTION + 2 * W_CMD_INPUT0), .OPW(OPW)) source (
+  fleet_source #(.W(W_CMD_FUNCTION + 2 * W_CMD_INPUT0), .PAUSE(PAUSE), .OPW(OPW)) source (
     .clk, .rst, .go, .op, .done, .valid(cmd_valid), .ready(cmd_ready), .payload({cmd_function, cmd_input0, cmd_input1}));
-  fleet_sink #(.W(W_RSP_OUTPUT), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (
+  fleet_sink #(.W(W_RSP_OUTPUT), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_RSP_READY), .OPW(OPW)) sink (
     .clk, .rst, .valid(rsp_valid), .ready(rsp_ready), .payload(rsp_output), .result);
 endmodule
 

@@ -51,6 +51,14 @@ package fleet_bench_pkg;
     commits++;
   endfunction
 
+  // Log 2 of the bytes of an access, of `bytes` that the port has. size: n + 1: at most 2**n; 0: as many as the address allows.
+  function automatic int unsigned log2_of(bit [3:0] size, bit [63:0] address, int unsigned bytes);
+    int unsigned log2;
+    log2 = 0;
+    while ((32'd2 << log2) <= bytes && (size == 0 || log2 + 1 < 32'(size)) && address % (64'd2 << log2) == 0) log2++;
+    return log2;
+  endfunction
+
   // Where the counter of a part begins by which it refuses: two parts are not in step.
   function automatic int unsigned seed_of(string path);
     int unsigned seed = 0;
@@ -66,6 +74,11 @@ package fleet_bench_pkg;
   // anything; 0: never. A design that takes more while what it gives is refused loses it in a long stretch only.
   function automatic bit refuses(int pause, longint unsigned step);
     return pause != 0 && (drawn(pause, step) || drawn(pause, (step >> 4) + 1));
+  endfunction
+
+  // A number below `most` that looks random.
+  function automatic int unsigned any_of(int unsigned most, longint unsigned step);
+    return 32'(((step * 64'h9e3779b97f4a7c15) >> 40) % 64'(most));
   endfunction
 
   // blame: "design" or "bench".

@@ -81,7 +81,8 @@ module fleet_obi_monitor #(parameter int W_ADDR = 32, parameter int W_RDATA = 32
   input logic [W_RDATA-1:0] wdata,
   input logic rvalid
 );
-  fleet_handshake_monitor #(.W(W_ADDR + W_BE + W_RDATA + 1), .PORT(PORT), .CHANNEL("request: "), .SENDER(MANAGER), .STABLE(STABLE))
+  fleet_handshake_monitor #(.W(W_ADDR + W_BE + W_RDATA + 1), .PORT(PORT), .CHANNEL("request: "), .SENDER(MANAGER), .STABLE(STABLE),
+                            .IN_RESET(1))
     monitor (.clk, .rst, .valid(req), .ready(gnt), .payload({we, be, addr, we ? wdata : '0}));
   fleet_answer_monitor #(.PORT(PORT), .SENDER(SUBORDINATE)) answers (.clk, .rst, .ask(req && gnt), .answer(rvalid));
 endmodule
@@ -180,7 +181,7 @@ endmodule
 
 module fleet_native_memory_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_WSTRB = 4,
                                          parameter int SPACE = 0, parameter int LATENCY = 1, parameter bit HAS_WRITE = 0,
-                                         parameter bit HAS_WSTRB = 0) (
+                                         parameter bit HAS_WSTRB = 0, parameter int PAUSE = 0) (
   input logic clk, rst,
   input  logic valid,
   output logic ready,
@@ -192,11 +193,13 @@ module fleet_native_memory_subordinate #(parameter int W_ADDR = 32, parameter in
 );
   localparam int BYTES = (W_RDATA + 7) / 8;
   logic [W_RDATA-1:0] mask;
-  logic busy = 0;
+  logic busy = 0, waits;
+  wire take = valid && !busy && !waits;
+  fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
   fleet_spread #(.W(W_RDATA), .WM(W_WSTRB)) spread (.mask(wstrb), .bits(mask));
-  always @(posedge clk) busy <= !rst && (busy ? !ready : valid && !ready);
+  always @(posedge clk) busy <= !rst && (busy ? !ready : take);
   fleet_memory_pipe #(.W(W_RDATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
-    .clk, .rst, .take(valid && !busy), .write(HAS_WRITE ? write : HAS_WSTRB && |wstrb), .address(64'(addr) / BYTES * BYTES), .wdata,
+    .clk, .rst, .take, .write(HAS_WRITE ? write : HAS_WSTRB && |wstrb), .address(64'(addr) / BYTES * BYTES), .wdata,
     .wmask(mask), .valid(ready), .rdata);
 endmodule
 
@@ -219,7 +222,7 @@ endmodule
 // Two of these handshakes, one for reads and one for writes, on one memory.
 module fleet_channel_memory_subordinate #(parameter int W_READ_ADDR = 8, parameter int W_READ_DATA = 8, parameter int W_WRITE_ADDR = 8,
                                           parameter int W_WRITE_DATA = 8, parameter int W_WRITE_STRB = 1, parameter int SPACE = 0,
-                                          parameter int LATENCY = 1, parameter int SHIFT = 0) (
+                                          parameter int LATENCY = 1, parameter int PAUSE = 0, parameter int SHIFT = 0) (
   input logic clk, rst,
   input  logic read_valid,
   output logic read_ready,
@@ -232,10 +235,10 @@ module fleet_channel_memory_subordinate #(parameter int W_READ_ADDR = 8, paramet
   input  logic [W_WRITE_STRB-1:0] write_strb
 );
   logic [W_WRITE_DATA-1:0] nothing;
-  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_READ_DATA), .W_WSTRB(1), .SPACE(SPACE), .LATENCY(LATENCY)) read (
+  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_READ_DATA), .W_WSTRB(1), .SPACE(SPACE), .PAUSE(PAUSE), .LATENCY(LATENCY)) read (
     .clk, .rst, .valid(read_valid), .ready(read_ready), .write(1'b0), .addr(64'(read_addr) << SHIFT), .wdata('0), .wstrb('0),
     .rdata(read_data));
-  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_WRITE_DATA), .W_WSTRB(W_WRITE_STRB), .SPACE(SPACE), .LATENCY(LATENCY),
+  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_WRITE_DATA), .W_WSTRB(W_WRITE_STRB), .SPACE(SPACE), .PAUSE(PAUSE), .LATENCY(LATENCY),
                                     .HAS_WRITE(1)) write (
     .clk, .rst, .valid(write_valid), .ready(write_ready), .write(1'b1), .addr(64'(write_addr) << SHIFT), .wdata(write_data),
     .wstrb(write_strb), .rdata(nothing));

@@ -4,7 +4,7 @@
 // the next one is read.
 module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_BE = 4,
                                          parameter int SHIFT = 0, parameter bit HAS_READY = 0, parameter int SPACE = 0,
-                                         parameter int LATENCY = 1, parameter string PORT = "", parameter bit STABLE = 1,
+                                         parameter int LATENCY = 1, parameter int PAUSE = 0, parameter string PORT = "", parameter bit STABLE = 1,
                                          parameter bit HAS_READ_DONE = 0, parameter bit HAS_WRITE_DONE = 0) (
   input logic clk, rst,
   input  logic read,
@@ -22,18 +22,19 @@ module fleet_strobe_memory_subordinate #(parameter int W_ADDR = 32, parameter in
   localparam int BYTES = (W_RDATA + 7) / 8;
   logic [W_RDATA-1:0] mask, found, kept;
   logic [LATENCY-1:0] reads = '0;
-  logic busy = 0, take, valid;
+  logic busy = 0, take, valid, late;
+  fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(late));
   assign ready = WAITS && valid;
   assign read_done = rvalid;
   assign write_done = valid && !reads[LATENCY-1];
   assign rvalid = valid && reads[LATENCY-1];
-  assign take = (read || write) && !(WAITS && busy);
+  assign take = (read || write) && !(WAITS && (busy || late));
   assign rdata = rvalid ? found : kept;
   fleet_spread #(.W(W_RDATA), .WM(W_BE)) spread (.mask(be), .bits(mask));
   fleet_memory_pipe #(.W(W_RDATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
     .clk, .rst, .take, .write, .address((64'(addr) << SHIFT) / BYTES * BYTES), .wdata, .wmask(mask), .valid, .rdata(found));
   always @(posedge clk) begin
-    busy <= !rst && (busy ? !valid : (read || write) && !valid);
+    busy <= !rst && (busy ? !valid : take);
     reads[0] <= take && !write && !rst;
     for (int i = LATENCY - 1; i > 0; i--) reads[i] <= reads[i-1];
     if (rst) reads <= '0;
@@ -84,7 +85,10 @@ module fleet_strobe_memory_manager #(parameter int W_ADDR = 10, parameter int W_
     end else if (HAS_RVALID && read) begin read <= 0; waits <= 1; end
     else if (waits) begin end
     else if (left > 1) begin read <= 0; write <= 0; left <= left - 1; end
-    else if (left == 1) begin left <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata); end
+    else if (left == 1) begin
+      read <= 0; write <= 0; left <= 0; done <= 1;
+      result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata);
+    end
     else if (go && !done) begin
       left <= WAITS || (HAS_RVALID && !op[1088]) ? 0 : LATENCY + 1;
       read <= !op[1088]; write <= op[1088]; addr <= W_ADDR'(op[1087:1024] >> SHIFT); wdata <= W_RDATA'(op[1023:0]);

@@ -1,6 +1,6 @@
-// Valid and ready: a monitor, a source that the script drives, a sink that takes and records.
+// Valid and ready: a monitor (IN_RESET: the protocol forbids a valid during reset), a source that the script drives, a sink that takes and records.
 module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = "", parameter string CHANNEL = "",
-                                 parameter string SENDER = "design", parameter bit STABLE = 1) (
+                                 parameter string SENDER = "design", parameter bit STABLE = 1, parameter bit IN_RESET = 0) (
   input logic clk, rst, valid, ready,
   input logic [W-1:0] payload
 );
@@ -10,7 +10,7 @@ module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = ""
   // Blocking: nobody else reads these, and the payload is looked at only while it waits.
   always @(posedge clk)
     if (rst) begin
-      if (valid && age >= 3 && !told) begin
+      if (IN_RESET && valid && age >= 3 && !told) begin
         told = 1;
         fleet_bench_pkg::violation(PORT, {CHANNEL, "valid during reset"}, SENDER);
       end
@@ -32,9 +32,19 @@ module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = ""
     end
 endmodule
 
-// op: {more, 0, payload}. Words of one step of a script (more: others follow) wait for each other and go without a gap; the last one is
-// done when all were taken.
-module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
+// Of the cycles of a part those in which it waits, by PAUSE.
+module fleet_pause #(parameter int PAUSE = 0) (input logic clk, output logic now);
+  int unsigned step;
+  initial step = fleet_bench_pkg::seed_of($sformatf("%m"));
+  assign now = fleet_bench_pkg::refuses(PAUSE, 64'(step));
+  if (PAUSE != 0) begin : counts
+    always @(posedge clk) step <= step + 1;
+  end
+endmodule
+
+// op: {more, 0, payload}. Words of one step of a script (more: others follow) wait for each other and go without a gap but those of
+// PAUSE; the last one is done when all were taken.
+module fleet_source #(parameter int W = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input  logic clk, rst, go,
   input  logic [OPW-1:0] op,
   output logic done,
@@ -44,6 +54,8 @@ module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
 );
   localparam int DEPTH = 64;
   bit [W-1:0] queue [$];
+  logic waits;
+  fleet_pause #(.PAUSE(PAUSE)) pause (.clk, .now(waits));
   logic last = 0, leaves = 0;  // the last word of a step is there; words leave
   initial begin valid = 0; done = 0; payload = '0; end
   always @(posedge clk) begin
@@ -61,15 +73,16 @@ module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
       end
       if (last || queue.size() == DEPTH) leaves = 1;
       if (!valid || ready) begin
-        valid <= leaves && queue.size() > 0;
-        if (leaves && queue.size() > 0) payload <= queue.pop_front();
+        valid <= leaves && queue.size() > 0 && !waits;
+        if (leaves && queue.size() > 0 && !waits) payload <= queue.pop_front();
       end
     end
   end
 endmodule
 
-// PAUSE: of so many cycles one is refused; 0: none.
-module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter int OPW = 1280) (
+// PAUSE: of so many cycles one is refused; 0: none. REFUSES: whether the sender looks at ready; else each word that comes is taken.
+module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter bit REFUSES = 1,
+                    parameter int OPW = 1280) (
   input  logic clk, rst, valid,
   output logic ready,
   input  logic [W-1:0] payload,
@@ -81,7 +94,7 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
   always @(posedge clk) begin
     step <= step + 1;
     ready <= !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
-    if (!rst && valid && ready) begin
+    if (!rst && valid && (ready || !REFUSES)) begin
       taken <= taken + 1;
       $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h|%0d", fleet_bench_pkg::cycle, PORT, payload, $time);
       fleet_bench_pkg::gave(PORT, 2048'(payload));
@@ -89,24 +102,24 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
   end
 endmodule
 
-module fleet_stream_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1280) (
+module fleet_stream_manager #(parameter int W_PAYLOAD = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   output logic valid,
   input  logic ready,
   output logic [W_PAYLOAD-1:0] payload
 );
-  fleet_source #(.W(W_PAYLOAD), .OPW(OPW)) source (.*);
+  fleet_source #(.W(W_PAYLOAD), .PAUSE(PAUSE), .OPW(OPW)) source (.*);
 endmodule
 
 module fleet_stream_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
-                                  parameter int OPW = 1280) (
+                                  parameter bit HAS_READY = 1, parameter int OPW = 1280) (
   input logic clk, rst,
   output logic [OPW-1:0] result,
   input  logic valid,
   output logic ready,
   input  logic [W_PAYLOAD-1:0] payload
 );
-  fleet_sink #(.W(W_PAYLOAD), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.*);
+  fleet_sink #(.W(W_PAYLOAD), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_READY), .OPW(OPW)) sink (.*);
 endmodule
 
 module fleet_stream_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter string MANAGER = "design",
@@ -119,13 +132,13 @@ module fleet_stream_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT
   fleet_handshake_monitor #(.W(W_PAYLOAD), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (.*);
 endmodule
 
-module fleet_valid_yumi_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1280) (
+module fleet_valid_yumi_manager #(parameter int W_PAYLOAD = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   output logic valid,
   input  logic yumi,
   output logic [W_PAYLOAD-1:0] payload
 );
-  fleet_source #(.W(W_PAYLOAD), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(yumi), .payload);
+  fleet_source #(.W(W_PAYLOAD), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(yumi), .payload);
 endmodule
 
 module fleet_valid_yumi_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
@@ -155,7 +168,7 @@ endmodule
 
 // op: {last, keep, user, dest, id, data}, widths as the port has them.
 module fleet_axi4_stream_manager #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
-                                   parameter int W_TID = 1, parameter int W_TDEST = 1, parameter int OPW = 1280) (
+                                   parameter int W_TID = 1, parameter int W_TDEST = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   output logic tvalid,
   input  logic tready,
@@ -171,12 +184,12 @@ module fleet_axi4_stream_manager #(parameter int W_TDATA = 8, parameter int W_TK
   logic [W-1:0] payload;
   assign {tlast, tkeep, tuser, tdest, tid, tdata} = payload;
   assign tstrb = tkeep;
-  fleet_source #(.W(W), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid(tvalid), .ready(tready), .payload);
+  fleet_source #(.W(W), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid(tvalid), .ready(tready), .payload);
 endmodule
 
 module fleet_axi4_stream_subordinate #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
                                        parameter int W_TID = 1, parameter int W_TDEST = 1, parameter string PORT = "",
-                                       parameter int PAUSE = 0, parameter int OPW = 1280) (
+                                       parameter int PAUSE = 0, parameter bit HAS_TREADY = 1, parameter int OPW = 1280) (
   input logic clk, rst,
   output logic [OPW-1:0] result,
   input  logic tvalid,
@@ -189,7 +202,7 @@ module fleet_axi4_stream_subordinate #(parameter int W_TDATA = 8, parameter int 
   input  logic [W_TID-1:0] tid
 );
   localparam int W = 1 + W_TKEEP + W_TUSER + W_TDEST + W_TID + W_TDATA;
-  fleet_sink #(.W(W), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (
+  fleet_sink #(.W(W), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_TREADY), .OPW(OPW)) sink (
     .clk, .rst, .valid(tvalid), .ready(tready), .payload({tlast, tkeep, tuser, tdest, tid, tdata}), .result);
 endmodule
 
@@ -207,12 +220,12 @@ module fleet_axi4_stream_monitor #(parameter int W_TDATA = 8, parameter int W_TK
   input logic [W_TID-1:0] tid
 );
   localparam int W = 1 + W_TKEEP + W_TUSER + W_TDEST + W_TID + W_TDATA;
-  fleet_handshake_monitor #(.W(W), .PORT(PORT), .CHANNEL("t"), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+  fleet_handshake_monitor #(.W(W), .PORT(PORT), .CHANNEL("t"), .SENDER(MANAGER), .STABLE(STABLE), .IN_RESET(1)) monitor (
     .clk, .rst, .valid(tvalid), .ready(tready), .payload({tlast, tkeep, tuser, tdest, tid, tdata}));
 endmodule
 
 // A design that pops: the bench shows its word and that it is not empty.
-module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int OPW = 1280) (
+module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   input  logic rd_en,
   output logic [W_DOUT-1:0] dout,
@@ -220,7 +233,7 @@ module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int OPW
 );
   logic valid;
   assign empty = !valid;
-  fleet_source #(.W(W_DOUT), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(dout));
+  fleet_source #(.W(W_DOUT), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(dout));
 endmodule
 
 module fleet_fifo_read_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (
@@ -232,7 +245,7 @@ module fleet_fifo_read_monitor #(parameter string PORT = "", parameter string MA
 endmodule
 
 // A design that pushes: the bench takes.
-module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string PORT = "", parameter int PAUSE = 0,
+module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter bit HAS_FULL = 1,
                                       parameter int OPW = 1280) (
   input logic clk, rst,
   output logic [OPW-1:0] result,
@@ -242,7 +255,7 @@ module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string 
 );
   logic ready;
   assign full = !ready;
-  fleet_sink #(.W(W_DIN), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.clk, .rst, .valid(wr_en), .ready, .payload(din), .result);
+  fleet_sink #(.W(W_DIN), .PORT(PORT), .PAUSE(PAUSE), .REFUSES(HAS_FULL), .OPW(OPW)) sink (.clk, .rst, .valid(wr_en), .ready, .payload(din), .result);
 endmodule
 
 module fleet_fifo_write_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (

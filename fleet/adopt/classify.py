@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePath
 
 from fleet.adopt.names import CONTAINERS, Tokens, sides, tokens
 from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, left_out, problems
-from fleet.adopt.ports import PortLeaf, Top
+from fleet.adopt.ports import Polarity, PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
 from fleet.sdk.ports import Protocol, Role, Signal
@@ -63,6 +64,9 @@ _ADDRESSES_OPEN = frozenset({"csr_bus", "strobe_memory", "two_port_sram"})
 _DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
 
 _ADDRESSES = re.compile(r"\w*(addr|address|adr)")
+
+_SHORT = 2
+"""Letters of a word behind a reset's that may be of its polarity (`rst_b`, `rst_x`, `rst_an`)."""
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Protocol, tokens before, tokens behind."""
@@ -114,12 +118,12 @@ class _Candidate:
 
 def classify(top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS) -> PortMap:
     """The map of a top's ports, groups in the order of their first ports."""
-    return _Classifier(tuple(top.leaves()), protocols).map(top.name)
+    return _Classifier(tuple(top.leaves()), protocols, {told.port: told for told in top.polarities}).map(top.name)
 
 
 class _Classifier:
-    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol]) -> None:
-        self._leaves, self._protocols = leaves, protocols
+    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol], polarities: Mapping[str, Polarity]) -> None:
+        self._leaves, self._protocols, self._polarities = leaves, protocols, polarities
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
         told = sides(leaves)
@@ -326,14 +330,9 @@ class _Classifier:
         low: list[str] = []
         notes: list[str] = []
         for name, found in c.assigned.items():
-            m = found[0]
-            trailing = "_" if self._leaves[m.leaf].path.endswith("_") else ""
-            if self._tokens[m.leaf].low or (m.signal.low and re.fullmatch(m.signal.low, m.word + trailing)):
-                low.append(name)
-                continue
-            unsure = m.signal.pattern and m.signal.low and self._tokens[m.leaf].words[-1] in ("b", "l")
-            if (trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or unsure:
-                notes.append(f"the name {self._leaves[m.leaf].path} does not tell whether it is active low")
+            is_low, note = self._polarity(found[0], p)
+            low += [name] if is_low else []
+            notes += [note] if note else []
         leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in c.assigned.items()}
         before, behind = c.key[1:]
         if not p.single and (before or behind):
@@ -362,6 +361,24 @@ class _Classifier:
             {name: tuple(leaf.path for leaf in found) for name, found in leaves.items()},
             tuple(low), lanes_of(p, leaves), tuple(notes),
         )  # fmt: skip
+
+    def _polarity(self, m: _Match, p: Protocol) -> tuple[bool, str]:
+        """Return whether a signal is active low, and a note where its name alone does not tell."""
+        leaf, words = self._leaves[m.leaf], self._tokens[m.leaf].words
+        trailing = "_" if leaf.path.endswith("_") else ""
+        by_name = self._tokens[m.leaf].low or bool(m.signal.low and re.fullmatch(m.signal.low, m.word + trailing))
+        is_reset = p.name == "reset"
+        by_name = by_name or (is_reset and (words[0] == "n" or "low" in words))
+        odd = is_reset and words[-1] != m.word and len(words[-1]) <= _SHORT and not words[-1].isdecimal()
+        unsure = not by_name and ((trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or odd)
+        told = None if leaf.fields else self._polarities.get(leaf.port)
+        if told is not None and (is_reset or m.word in m.signal.unsure):
+            if told.low is None:
+                return by_name, f"the sources use {leaf.path} as active low and as active high"
+            file, _, line = told.where.rpartition(":")
+            said = f"{leaf.path} is active {'low' if told.low else 'high'}: `{told.text}` at {PurePath(file).name}:{line}"
+            return told.low, said if told.low != by_name or unsure else ""
+        return by_name, f"the name {leaf.path} does not tell whether it is active low" if unsure else ""
 
     def _reason(self, number: int, rejected: list[_Candidate], taken: list[_Candidate]) -> str:
         if self._leaves[number].width == 0:

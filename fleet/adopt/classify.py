@@ -9,7 +9,7 @@ its protocol needs, or whose widths do not fit, is not mapped, and its ports say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
@@ -47,6 +47,9 @@ _WAYS = frozenset({
     "data", "up", "down", "0",
 })  # fmt: skip
 """Names of streams that say a direction and nothing else."""
+
+_OTHER_WAY = {"in": "out", "out": "in", "input": "output", "output": "input"}
+_READIES, _VALIDS = frozenset({"ready", "rdy"}), frozenset({"valid", "vld", "val"})
 
 _STATES = frozenset({"count", "error", "err"})
 """Fields that may as well be what a design shows of itself."""
@@ -127,7 +130,7 @@ class _Classifier:
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
         told = sides(leaves)
-        self._tokens = tuple(_one_way(leaves, _two_ends([tokens(leaf, told) for leaf in leaves])))
+        self._tokens = tuple(_one_way(leaves, _two_ends(_turned(leaves, [tokens(leaf, told) for leaf in leaves]))))
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
             for key, match in self._matches(number):
@@ -188,7 +191,9 @@ class _Classifier:
                     known, rest = self._words.get(numbered[1], ()), (str(numbered[2]),)
                     known = tuple(k for k in known if numbered[2].isdigit() or k[0] == "sram")
                 for protocol, signal in known:
-                    if self._protocols[protocol].never.intersection(words) or (self._protocols[protocol].front and i > 0):
+                    if self._protocols[protocol].never.intersection(words):
+                        continue
+                    if self._protocols[protocol].front and (i > 0 or j == len(words)):  # `RDY_put`: a name follows
                         continue
                     if self._protocols[protocol].single:
                         yield (protocol, (leaf.path,), ()), _Match(number, signal, word)
@@ -411,6 +416,28 @@ def _one_way(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> Iterator[To
         first, second = t.words[:2] if len(t.words) > 2 else ("", "")
         swapped = first != second and ways.get((first, second)) == {"in"} and ways.get((second, first)) == {"out"}
         yield replace(t, words=(second, first, *t.words[2:])) if swapped else t
+
+
+def _turned(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> list[Tokens]:
+    """Names whose "in" and "out" say the direction of the port and not of the stream: `ready_out` beside `valid_in`.
+
+    That is so where a ready goes the way that its name says and a valid of the other word goes the other way: of a stream `in`
+    the ready would be an output. Such a ready gets the word of its stream.
+    """
+    names = {(t.words, leaf.direction) for leaf, t in zip(leaves, found, strict=True)}
+    return [replace(t, words=_of_its_stream(leaf, t.words, names)) for leaf, t in zip(leaves, found, strict=True)]
+
+
+def _of_its_stream(leaf: PortLeaf, words: tuple[str, ...], names: Set[tuple[tuple[str, ...], str]]) -> tuple[str, ...]:
+    """The words of a name, of a ready those that are in the names of its stream. names: (words, direction) of all leaves."""
+    place = len(words) - 1 if words[-1] in _OTHER_WAY else 0
+    other = _OTHER_WAY.get(words[place], "")
+    if not other or leaf.direction != words[place].removesuffix("put"):
+        return words
+    turned = (*words[:place], other, *words[place + 1 :])
+    readies = [at for at, word in enumerate(turned) if word in _READIES]
+    valids = ((*turned[:at], valid, *turned[at + 1 :]) for at in readies for valid in _VALIDS)
+    return turned if any((name, other.removesuffix("put")) in names for name in valids) else words
 
 
 def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:

@@ -255,3 +255,21 @@ def test_a_direction_in_front_is_no_method_of_bluespec(tmp_path: Path) -> None:
     ]
     assert found.unmapped == ()
     assert [g.protocol for g in small(tmp_path, "input EN_put, output RDY_put, input [31:0] put_x").groups] == ["bluespec_method"]
+
+
+@pytest.mark.parametrize(
+    ("ports", "low"),
+    [
+        ("input chipselect, input write, input [2:0] address, input [31:0] writedata, output [31:0] readdata", ()),
+        ("input cs, input rd, input wr, input [2:0] address, input [31:0] write_data, output [31:0] read_data", ()),
+        (
+            "input s_cs_n, input s_read, input s_write, input [2:0] s_addr, input [31:0] s_writedata, output [31:0] s_readdata",
+            ("chipselect",),
+        ),
+    ],
+)
+def test_a_chip_select_is_of_its_avalon_port(tmp_path: Path, ports: str, low: tuple[str, ...]) -> None:
+    found = small(tmp_path, ports)
+    [group] = found.groups
+    assert (group.protocol, group.role, group.low, found.unmapped) == ("avalon_mm", "subordinate", low, ())
+    assert "chipselect" in group.signals

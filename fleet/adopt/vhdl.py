@@ -25,7 +25,8 @@ from fleet.errors import DeviceError, SetupError
 _SECONDS = 300
 _MENDED = "mended 1"
 """Part of the cache's keys: changes with `fleet.adopt.ghdl_verilog`."""
-_OPTIONS = ("--std=08", "-fsynopsys")
+_OPTIONS = ("--std=08", "-fsynopsys", "--no-formal")
+"""Without assertions: each would end the simulation, before the reset and with severity `warning`, too."""
 _ENTITY = re.compile(r"^\s*entity\s+(\w+)\s+is\b", re.I | re.M)
 _PORT_OF = r"\bentity\s+\w+\.({})\b|^\s*component\s+({})\b"
 _COMMENT = re.compile(r"--[^\n]*")

@@ -9,13 +9,14 @@ its protocol needs, or whose widths do not fit, is not mapped, and its ports say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePath
 
 from fleet.adopt.names import CONTAINERS, Tokens, sides, tokens
 from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, left_out, problems
-from fleet.adopt.ports import PortLeaf, Top
+from fleet.adopt.ports import Polarity, PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
 from fleet.sdk.ports import Protocol, Role, Signal
@@ -47,6 +48,9 @@ _WAYS = frozenset({
 })  # fmt: skip
 """Names of streams that say a direction and nothing else."""
 
+_OTHER_WAY = {"in": "out", "out": "in", "input": "output", "output": "input"}
+_READIES, _VALIDS = frozenset({"ready", "rdy"}), frozenset({"valid", "vld", "val"})
+
 _STATES = frozenset({"count", "error", "err"})
 """Fields that may as well be what a design shows of itself."""
 
@@ -63,6 +67,9 @@ _ADDRESSES_OPEN = frozenset({"csr_bus", "strobe_memory", "two_port_sram"})
 _DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
 
 _ADDRESSES = re.compile(r"\w*(addr|address|adr)")
+
+_SHORT = 2
+"""Letters of a word behind a reset's that may be of its polarity (`rst_b`, `rst_x`, `rst_an`)."""
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Protocol, tokens before, tokens behind."""
@@ -114,16 +121,16 @@ class _Candidate:
 
 def classify(top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS) -> PortMap:
     """The map of a top's ports, groups in the order of their first ports."""
-    return _Classifier(tuple(top.leaves()), protocols).map(top.name)
+    return _Classifier(tuple(top.leaves()), protocols, {told.port: told for told in top.polarities}).map(top.name)
 
 
 class _Classifier:
-    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol]) -> None:
-        self._leaves, self._protocols = leaves, protocols
+    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol], polarities: Mapping[str, Polarity]) -> None:
+        self._leaves, self._protocols, self._polarities = leaves, protocols, polarities
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
         told = sides(leaves)
-        self._tokens = tuple(_one_way(leaves, _two_ends([tokens(leaf, told) for leaf in leaves])))
+        self._tokens = tuple(_one_way(leaves, _two_ends(_turned(leaves, [tokens(leaf, told) for leaf in leaves]))))
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
             for key, match in self._matches(number):
@@ -184,7 +191,9 @@ class _Classifier:
                     known, rest = self._words.get(numbered[1], ()), (str(numbered[2]),)
                     known = tuple(k for k in known if numbered[2].isdigit() or k[0] == "sram")
                 for protocol, signal in known:
-                    if self._protocols[protocol].never.intersection(words) or (self._protocols[protocol].front and i > 0):
+                    if self._protocols[protocol].never.intersection(words):
+                        continue
+                    if self._protocols[protocol].front and (i > 0 or j == len(words)):  # `RDY_put`: a name follows
                         continue
                     if self._protocols[protocol].single:
                         yield (protocol, (leaf.path,), ()), _Match(number, signal, word)
@@ -326,14 +335,9 @@ class _Classifier:
         low: list[str] = []
         notes: list[str] = []
         for name, found in c.assigned.items():
-            m = found[0]
-            trailing = "_" if self._leaves[m.leaf].path.endswith("_") else ""
-            if self._tokens[m.leaf].low or (m.signal.low and re.fullmatch(m.signal.low, m.word + trailing)):
-                low.append(name)
-                continue
-            unsure = m.signal.pattern and m.signal.low and self._tokens[m.leaf].words[-1] in ("b", "l")
-            if (trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or unsure:
-                notes.append(f"the name {self._leaves[m.leaf].path} does not tell whether it is active low")
+            is_low, note = self._polarity(found[0], p)
+            low += [name] if is_low else []
+            notes += [note] if note else []
         leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in c.assigned.items()}
         before, behind = c.key[1:]
         if not p.single and (before or behind):
@@ -362,6 +366,24 @@ class _Classifier:
             {name: tuple(leaf.path for leaf in found) for name, found in leaves.items()},
             tuple(low), lanes_of(p, leaves), tuple(notes),
         )  # fmt: skip
+
+    def _polarity(self, m: _Match, p: Protocol) -> tuple[bool, str]:
+        """Return whether a signal is active low, and a note where its name alone does not tell."""
+        leaf, words = self._leaves[m.leaf], self._tokens[m.leaf].words
+        trailing = "_" if leaf.path.endswith("_") else ""
+        by_name = self._tokens[m.leaf].low or bool(m.signal.low and re.fullmatch(m.signal.low, m.word + trailing))
+        is_reset = p.name == "reset"
+        by_name = by_name or (is_reset and (words[0] == "n" or "low" in words))
+        odd = is_reset and words[-1] != m.word and len(words[-1]) <= _SHORT and not words[-1].isdecimal()
+        unsure = not by_name and ((trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or odd)
+        told = None if leaf.fields else self._polarities.get(leaf.port)
+        if told is not None and (is_reset or m.word in m.signal.unsure):
+            if told.low is None:
+                return by_name, f"the sources use {leaf.path} as active low and as active high"
+            file, _, line = told.where.rpartition(":")
+            said = f"{leaf.path} is active {'low' if told.low else 'high'}: `{told.text}` at {PurePath(file).name}:{line}"
+            return told.low, said if told.low != by_name or unsure else ""
+        return by_name, f"the name {leaf.path} does not tell whether it is active low" if unsure else ""
 
     def _reason(self, number: int, rejected: list[_Candidate], taken: list[_Candidate]) -> str:
         if self._leaves[number].width == 0:
@@ -394,6 +416,28 @@ def _one_way(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> Iterator[To
         first, second = t.words[:2] if len(t.words) > 2 else ("", "")
         swapped = first != second and ways.get((first, second)) == {"in"} and ways.get((second, first)) == {"out"}
         yield replace(t, words=(second, first, *t.words[2:])) if swapped else t
+
+
+def _turned(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> list[Tokens]:
+    """Names whose "in" and "out" say the direction of the port and not of the stream: `ready_out` beside `valid_in`.
+
+    That is so where a ready goes the way that its name says and a valid of the other word goes the other way: of a stream `in`
+    the ready would be an output. Such a ready gets the word of its stream.
+    """
+    names = {(t.words, leaf.direction) for leaf, t in zip(leaves, found, strict=True)}
+    return [replace(t, words=_of_its_stream(leaf, t.words, names)) for leaf, t in zip(leaves, found, strict=True)]
+
+
+def _of_its_stream(leaf: PortLeaf, words: tuple[str, ...], names: Set[tuple[tuple[str, ...], str]]) -> tuple[str, ...]:
+    """The words of a name, of a ready those that are in the names of its stream. names: (words, direction) of all leaves."""
+    place = len(words) - 1 if words[-1] in _OTHER_WAY else 0
+    other = _OTHER_WAY.get(words[place], "")
+    if not other or leaf.direction != words[place].removesuffix("put"):
+        return words
+    turned = (*words[:place], other, *words[place + 1 :])
+    readies = [at for at, word in enumerate(turned) if word in _READIES]
+    valids = ((*turned[:at], valid, *turned[at + 1 :]) for at in readies for valid in _VALIDS)
+    return turned if any((name, other.removesuffix("put")) in names for name in valids) else words
 
 
 def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:

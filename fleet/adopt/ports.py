@@ -114,6 +114,23 @@ class ReadmemFile:
 
 
 @dataclass(frozen=True)
+class Polarity:
+    """What the sources tell of a reset or an enable.
+
+    Attributes:
+        port: name of the port.
+        low: whether it is active low; None if they use it both ways.
+        text: the use that tells.
+        where: file:line of it.
+    """
+
+    port: str
+    low: bool | None
+    text: str
+    where: str
+
+
+@dataclass(frozen=True)
 class Top:
     """A top module that was elaborated.
 
@@ -125,6 +142,7 @@ class Top:
         warnings: what slang says of the design that is no error, `file:line: text`.
         tool: the reader and its version.
         data: files that it reads when it starts, as far as their names are constant.
+        polarities: of resets and enables of memories, as far as the sources tell.
         keywords: the standard whose keywords the `.v` files have ("1364-2005": `do` and `bit` are names); "": SystemVerilog's.
     """
 
@@ -141,6 +159,7 @@ class Top:
     tool: str
     data: tuple[ReadmemFile, ...] = ()
     keywords: str = ""
+    polarities: tuple[Polarity, ...] = ()
 
     def leaves(self) -> Iterator[PortLeaf]:
         """Iterate over all signals, in the order of the ports."""

@@ -20,6 +20,8 @@ try:
     import pyslang
     from pyslang import SourceManager, ast
     from pyslang.driver import Driver
+
+    from fleet.adopt.polarity import polarities
 except ImportError as error:
     raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
 
@@ -238,6 +240,7 @@ class _Run:
             tool=f"slang {version('pyslang')}",
             keywords=self._keywords,
             data=tuple(walk.data[name] for name in sorted(walk.data)),
+            polarities=tuple(polarities(instance, self._place)),
         )
 
     def inside(self, path: str) -> InsideVariable | str:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet.adopt.filelist import Sources
+from fleet.adopt.ghdl_verilog import Outputs, mended
 from fleet.core.files import write_atomically
 from fleet.core.scratch import Scratch
 from fleet.engines.rtl_sim.cache import cache_folder
@@ -22,7 +23,10 @@ from fleet.engines.rtl_sim.tools import GHDL_HINT
 from fleet.errors import DeviceError, SetupError
 
 _SECONDS = 300
-_OPTIONS = ("--std=08", "-fsynopsys")
+_MENDED = "mended 1"
+"""Part of the cache's keys: changes with `fleet.adopt.ghdl_verilog`."""
+_OPTIONS = ("--std=08", "-fsynopsys", "--no-formal")
+"""Without assertions: each would end the simulation, before the reset and with severity `warning`, too."""
 _ENTITY = re.compile(r"^\s*entity\s+(\w+)\s+is\b", re.I | re.M)
 _PORT_OF = r"\bentity\s+\w+\.({})\b|^\s*component\s+({})\b"
 _COMMENT = re.compile(r"--[^\n]*")
@@ -66,22 +70,27 @@ def _made(program: str, files: Sequence[Path], entity: str, generics: Mapping[st
     """The Verilog of an entity, from the cache or made now."""
     words = [*_OPTIONS, *(f"-g{name}={value}" for name, value in generics.items())]
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
-    digest = hashlib.sha256("\0".join([version, entity, *words]).encode())
+    digest = hashlib.sha256("\0".join([version, _MENDED, entity, *words]).encode())
     for path in files:
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     kept = made_folder() / digest.hexdigest()[:32] / f"{entity}.v"
     if kept.is_file():
         return kept
     with Scratch("vhdl") as work:
-        command = [program, "synth", *words, "--out=verilog", *map(str, files), "-e", entity]
-        try:
-            done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False, timeout=_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise DeviceError(f"ghdl took more than {_SECONDS} s", where=entity) from None
-    if done.returncode or not done.stdout.strip():
-        raise _refused(entity, done.stderr)
+
+        def written(language: str) -> str:
+            command = [program, "synth", *words, f"--out={language}", *map(str, files), "-e", entity]
+            try:
+                done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False, timeout=_SECONDS)
+            except subprocess.TimeoutExpired:
+                raise DeviceError(f"ghdl took more than {_SECONDS} s", where=entity) from None
+            if done.returncode or not done.stdout.strip():
+                raise _refused(entity, done.stderr)
+            return done.stdout
+
+        text = mended(Outputs(version, entity, written("verilog"), written))
     kept.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(kept, done.stdout.encode())
+    write_atomically(kept, text.encode())
     return kept
 
 
@@ -91,5 +100,9 @@ def _refused(entity: str, said: str) -> DeviceError:
         found = _ERROR.match(line)
         if found is not None and not found[3].startswith(("note:", "warning:")):
             return DeviceError(f"ghdl does not synthesise it: {found[3].strip()}", where=f"{found[1]}:{found[2]}")
+    if "GHDL Bug" in said:
+        return DeviceError(
+            "ghdl crashes on it, a bug of ghdl's", where=entity, hint="leave out parts of the VHDL to find the statement"
+        )
     first = next((line for line in said.splitlines() if line.strip(" *")), "no message")
     return DeviceError(f"ghdl does not synthesise it: {first.strip()}", where=entity)

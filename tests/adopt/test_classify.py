@@ -211,3 +211,65 @@ def test_the_polarity_of_a_reset(tmp_path: Path, name: str, low: bool) -> None:
 def test_a_polarity_that_no_name_tells_is_said(tmp_path: Path) -> None:
     [group] = small(tmp_path, "input rst_b").groups
     assert (group.low, group.notes) == ((), ("the name rst_b does not tell whether it is active low",))
+
+
+def streams(ports: PortMap) -> list[tuple[str, dict[str, tuple[str, ...]]]]:
+    return [(g.role, dict(g.signals)) for g in ports.groups if g.protocol == "stream"]
+
+
+def test_in_and_out_may_say_the_direction_of_the_port_and_not_of_the_stream(tmp_path: Path) -> None:
+    ports = "input valid_in, output ready_out, input [7:0] data_in, output valid_out, input ready_in, output [7:0] data_out"
+    found = small(tmp_path, ports)
+    expected = [
+        ("subordinate", {"valid": ("valid_in",), "ready": ("ready_out",), "payload": ("data_in",)}),
+        ("manager", {"valid": ("valid_out",), "ready": ("ready_in",), "payload": ("data_out",)}),
+    ]
+    assert streams(found) == expected
+    assert not any(g.notes for g in found.groups)
+    for old, new in (("_in", "_input"), ("_out", "_output"), ("valid", "vld"), ("ready", "rdy")):
+        ports = ports.replace(old, new)
+    assert [(role, sorted(s)) for role, s in streams(small(tmp_path, ports))] == [(role, sorted(s)) for role, s in expected]
+    ports = "input in_valid, output out_ready, input [7:0] in_data, output out_valid, input in_ready, output [7:0] out_data"
+    assert [s["ready"] for _, s in streams(small(tmp_path, ports))] == [("out_ready",), ("in_ready",)]
+    ports = "input a_valid_in, output a_ready_out, input [7:0] a_data_in, output b_valid_out, input b_ready_in, output b_data_out"
+    assert [(s["ready"], s["payload"]) for _, s in streams(small(tmp_path, ports))] == [
+        (("a_ready_out",), ("a_data_in",)),
+        (("b_ready_in",), ("b_data_out",)),
+    ]
+
+
+def test_in_and_out_that_name_the_stream_stay_so(tmp_path: Path) -> None:
+    ports = "input valid_in, output ready_in, input [7:0] data_in, output valid_out, input ready_out, output [7:0] data_out"
+    assert [(s["valid"], s["ready"]) for _, s in streams(small(tmp_path, ports))] == [
+        (("valid_in",), ("ready_in",)),
+        (("valid_out",), ("ready_out",)),
+    ]
+
+
+def test_a_direction_in_front_is_no_method_of_bluespec(tmp_path: Path) -> None:
+    ports = "input i_vld, output o_rdy, input [7:0] i_dat, output o_vld, input i_rdy, output [7:0] o_dat"
+    found = small(tmp_path, ports)
+    assert streams(found) == [
+        ("subordinate", {"valid": ("i_vld",), "ready": ("o_rdy",), "payload": ("i_dat",)}),
+        ("manager", {"valid": ("o_vld",), "ready": ("i_rdy",), "payload": ("o_dat",)}),
+    ]
+    assert found.unmapped == ()
+    assert [g.protocol for g in small(tmp_path, "input EN_put, output RDY_put, input [31:0] put_x").groups] == ["bluespec_method"]
+
+
+@pytest.mark.parametrize(
+    ("ports", "low"),
+    [
+        ("input chipselect, input write, input [2:0] address, input [31:0] writedata, output [31:0] readdata", ()),
+        ("input cs, input rd, input wr, input [2:0] address, input [31:0] write_data, output [31:0] read_data", ()),
+        (
+            "input s_cs_n, input s_read, input s_write, input [2:0] s_addr, input [31:0] s_writedata, output [31:0] s_readdata",
+            ("chipselect",),
+        ),
+    ],
+)
+def test_a_chip_select_is_of_its_avalon_port(tmp_path: Path, ports: str, low: tuple[str, ...]) -> None:
+    found = small(tmp_path, ports)
+    [group] = found.groups
+    assert (group.protocol, group.role, group.low, found.unmapped) == ("avalon_mm", "subordinate", low, ())
+    assert "chipselect" in group.signals

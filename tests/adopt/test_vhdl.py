@@ -72,6 +72,14 @@ def test_what_ghdl_refuses_is_one_line_with_its_place(tmp_path: Path) -> None:
         with_verilog(read_sources([tmp_path / "none.vhd"]), "", {})
 
 
+@ghdl
+def test_an_assertion_does_not_end_the_simulation(tmp_path: Path) -> None:
+    body = PASSES + " assert d /= (d'range => '1') report \"all ones\" severity warning;"
+    (tmp_path / "one.vhd").write_text(UNIT.format(name="one", body=body))
+    sources, _ = with_verilog(read_sources([tmp_path / "one.vhd"]), "one", {})
+    assert "$fatal" not in sources.files[0].read_text()
+
+
 def test_without_ghdl_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "one.vhd").write_text(UNIT.format(name="one", body=PASSES))
     monkeypatch.setenv("PATH", str(tmp_path))

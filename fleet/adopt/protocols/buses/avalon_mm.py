@@ -19,7 +19,7 @@ PROTOCOL = Protocol(
         Signal("readdatavalid", ("rddatvld", "rddatavalid", "readdatavld"), driver="subordinate", widths=(1,)),
         Signal("burstcount"),
         Signal("beginbursttransfer", widths=(1,)),
-        Signal("chipselect", widths=(1,)),
+        Signal("chipselect", ("cs",), widths=(1,)),
         Signal("response", ("resp",), driver="subordinate", widths=(2,)),
         Signal("writeresponsevalid", ("wrrespvld", "wrrespvalid"), driver="subordinate", widths=(1,)),
         Signal("lock", widths=(1,)),
@@ -27,6 +27,6 @@ PROTOCOL = Protocol(
     ),
     (
         frozenset(_READ | _WRITE | {"address"}), frozenset(_READ | {"address"}), frozenset(_WRITE | {"address"}),
-        frozenset(_READ | _WRITE),
+        frozenset(_READ | _WRITE), frozenset(_WRITE | {"address", "chipselect", "readdata"}),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Resets, by their names; the name says the polarity (`_n`, `_ni`, `aresetn`, `nreset`, `rst_b`, `reset_`)."""
+"""Resets, by their names; the name says the polarity (`_n`, `_ni`, `aresetn`, `nreset`, `reset_`) if the sources do not."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("pyslang")
 
@@ -16,8 +17,8 @@ from simulators_here import icarus
 
 from fleet.adopt.bench import replay
 from fleet.adopt.bench.export import ordered_functions, plain_module, with_plain_store
-from fleet.adopt.bench.library import part_files, parts
-from fleet.adopt.bench.plan import make_plan
+from fleet.adopt.bench.library import SIGNAL, part_files, parts
+from fleet.adopt.bench.plan import make_plan, not_driven
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
 from fleet.adopt.bench.text import TOP, bench_text, clock_table
@@ -26,6 +27,7 @@ from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.registers import read_registers
 from fleet.adopt.top import read_top
 from fleet.adopt.workspace import AdoptWorkspace, open_workspace
+from fleet.cli.sets.isa import command
 from fleet.errors import DeviceError
 
 HEADERS = Path(__file__).parent
@@ -62,6 +64,42 @@ def test_what_drives_and_watches_the_ports(
 ) -> None:
     plan = make_plan(works[name])
     assert (list(plan.driven), plan.monitors(), list(plan.watched), plan.undriven) == (driven, monitors, watched, ())
+
+
+@pytest.mark.parametrize(
+    ("ports", "driven"),
+    [
+        ("input p_valid, input [31:0] p_insn, p_rs1, p_rs2, output p_wr, p_wait, p_ready, output [31:0] p_rd", ["p"]),
+        ("input c_start, input [31:0] c_dataa, c_datab, output c_done, output [31:0] c_result", ["c"]),
+        (
+            "input s_valid, s_startofpacket, s_endofpacket, input [7:0] s_data, output s_ready,"
+            " output m_valid, m_startofpacket, m_endofpacket, output [7:0] m_data, input m_ready",
+            ["s", "m"],
+        ),
+        ("input wr_en, input [7:0] din, output full, input rd_en, output [7:0] dout, output empty", ["fifo_write", "fifo_read"]),
+        ("input [7:0] put_x, input EN_put, output RDY_put, input EN_get, output [7:0] get, output RDY_get", ["put", "get"]),
+    ],
+    ids=["pcpi", "nios", "avalon_st", "fifo", "bluespec"],
+)
+def test_commands_packets_fifos_and_methods_of_a_design_are_driven(tmp_path: Path, ports: str, driven: list[str]) -> None:
+    (tmp_path / "t.sv").write_text(f"module t (input clk, rst, {ports}); endmodule\n")
+    (tmp_path / "t.f").write_text("t.sv\n--top t\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    plan = make_plan(work)
+    assert (list(plan.driven), plan.undriven) == (driven, ())
+    assert list(not_driven(work.ports, work.top, work.protocols)) == []
+    (tmp_path / "bench.sv").write_text(bench_text(work, plan))
+    assert read_top(read_sources([*part_files(()), *work.top.files, tmp_path / "bench.sv"]), TOP).missing == ()
+
+
+def test_adopt_says_which_mapped_ports_the_bench_does_not_drive(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text(
+        "module t (input clk, rst, input x_issue_valid, input [31:0] x_issue_req_instr, input [3:0] x_issue_req_id,"
+        " output x_issue_ready, x_result_valid, output [31:0] x_result_data, input x_result_ready); endmodule\n"
+    )
+    result = CliRunner().invoke(command, ["adopt", str(tmp_path / "t.sv")])
+    assert "mapped, but not driven by the bench: 1" in result.output
+    assert "x (CV-X-IF, subordinate): the bench has no part for it, so its inputs are 0" in result.output
 
 
 @pytest.mark.parametrize("name", ["copier", "dotter", "scaler"])
@@ -107,7 +145,8 @@ def test_every_part_has_ports_that_its_protocol_has() -> None:
         name, _, role = part.name.removeprefix("fleet_").rpartition("_")
         if name not in PROTOCOLS or role not in ("manager", "subordinate", "monitor"):
             continue
-        known = {s.name for s in PROTOCOLS[name].signals} | {"clk", "rst", "go", "op", "done", "taken", "result"}
+        signals = {s.name for s in PROTOCOLS[name].signals}
+        known = signals | {f"{s}{SIGNAL}" for s in signals} | {"clk", "rst", "go", "op", "done", "taken", "result"}
         assert part.inputs | part.outputs <= known, part.name
         for p in part.parameters:
             assert not p.startswith("W_") or PROTOCOLS[name].signal(p[2:].lower()) is not None, (part.name, p)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleet.adopt.bench.library import LibraryPart, parts
-from fleet.adopt.port_map import PortGroup
-from fleet.adopt.ports import PortLeaf
+from fleet.adopt.port_map import PortGroup, PortMap
+from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.workspace import AdoptWorkspace, PortSettings
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
@@ -134,9 +134,7 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
             continue
         for port in _lanes(group, protocol, work.settings.ports[group.name], leaves):
             ports.append(port)
-            base = f"fleet_{_PARTS.get(protocol.name, protocol.name)}"
-            other = "subordinate" if group.role == "manager" else "manager"
-            player = known.get(f"{base}_{other}")
+            player = known.get(_player(group, protocol, leaves))
             if player is None:
                 undriven.append(f"{port.name} ({protocol.title}, {group.role}): its inputs are 0")
             else:
@@ -145,13 +143,38 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
                 if counted:
                     driven[port.name] = index
                 instances.append(ProtocolInstance(player, port, index))
-            monitor = known.get(f"{base}_monitor")
+            monitor = known.get(f"{_base(protocol)}_monitor")
             if monitor is not None:
                 instances.append(ProtocolInstance(monitor, port))
     widest = max((port.width("payload") + 64 for port in ports), default=0)
     ties = {path: n for n, path in enumerate(work.settings.ties)}
     watched = {path: n for n, path in enumerate(_watched(work, leaves))}
     return BenchPlan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven))
+
+
+def not_driven(ports: PortMap, top: Top, protocols: Mapping[str, Protocol]) -> Iterator[str]:
+    """Return the groups that no part of the bench plays, one line each."""
+    leaves = {leaf.path: leaf for leaf in top.leaves()}
+    known = parts(protocols.values())
+    for group in ports.groups:
+        protocol = protocols[group.protocol]
+        if not protocol.single and protocol.name != "done" and _player(group, protocol, leaves) not in known:
+            yield f"{group.name} ({protocol.title}, {group.role}): the bench has no part for it, so its inputs are 0"
+
+
+def _base(protocol: Protocol) -> str:
+    return f"fleet_{_PARTS.get(protocol.name, protocol.name)}"
+
+
+def _player(group: PortGroup, protocol: Protocol, leaves: Mapping[str, PortLeaf]) -> str:
+    """Return the name of the part at the other end of a group, whether or not there is one."""
+    other = "subordinate" if group.role == "manager" else "manager"
+    if protocol.name == "bluespec_method":  # arguments are given to it, a value is taken from it
+        ways = {leaves[p].direction for p in group.signals.get("payload", ())}
+        other = (
+            "none" if group.role == "manager" or len(ways) > 1 or "en" not in group.signals else "taker" if "out" in ways else other
+        )
+    return f"{_base(protocol)}_{other}"
 
 
 def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[BenchPort]:

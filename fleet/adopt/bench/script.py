@@ -57,6 +57,7 @@ ADDRESSED = (1, 2, 3)
 """Operations that a design answers, with data or an error response."""
 ERROR = 1024
 """Bit of an answer that says so."""
+_PACKET = ("startofpacket", "endofpacket", "empty", "channel", "error", "data")
 _BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
 _INSTRUCTION = ("cmd_inst_opcode", "cmd_inst_xd", "cmd_inst_xs1", "cmd_inst_xs2")
 """Fields of an instruction that only some ports have; by default it has operands and a result."""
@@ -64,8 +65,11 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "axi4_stream": (_BEAT, _BEAT),
     "rocc": ((*_INSTRUCTION, "cmd_funct", "cmd_rd", "cmd_rs1", "cmd_rs2"), ("resp_rd", "resp_data")),
     "cfu": (("cmd_function", "cmd_input0", "cmd_input1"), ("rsp_output",)),
-    "fifo_read": (("dout",), ()),
-    "fifo_write": ((), ("din",)),
+    "fifo_read": (("dout",), ("dout",)),
+    "fifo_write": (("din",), ("din",)),
+    "avalon_st": (_PACKET, _PACKET),
+    "pcpi": (("insn", "rs1", "rs2"), ("wr", "rd")),
+    "nios_custom": (("readra", "readrb", "writerc", "a", "b", "c", "n", "dataa", "datab"), ("result",)),
 }
 """Protocol -> (what is sent, what is received): signals, first in the highest bits."""
 
@@ -145,6 +149,8 @@ class ReplayScript:
 def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int], ...]:
     """(name, bits) of what a port takes or gives, first in the highest bits."""
     port = instance.port
+    if not (instance.part.is_driven if sent else "result" in instance.part.outputs):
+        return ()
     if port.protocol.name in _LAYOUTS:
         names = _LAYOUTS[port.protocol.name][not sent]
         return tuple((n, port.width(n)) for n in names if n not in _INSTRUCTION or n in port.widths)

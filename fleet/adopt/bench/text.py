@@ -12,6 +12,7 @@ from math import prod
 
 from peakrdl_regblock.identifier_filter import SV_KEYWORDS
 
+from fleet.adopt.bench.library import SIGNAL
 from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal
 from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
@@ -273,7 +274,8 @@ class _Writer:
                 "taken": f"taken{i.index}",
             }
         for name in sorted(part.inputs - wires.keys()):
-            wires[name] = f"g{number}_{name}" if name in port.group.signals else port.absent(name)
+            signal = name.removesuffix(SIGNAL)
+            wires[name] = f"g{number}_{signal}" if signal in port.group.signals else port.absent(signal)
         for name in sorted(part.outputs - wires.keys()):
             wires[name] = f"g{number}_{name}" if name in port.group.signals else ""
         used = part.inputs | part.outputs

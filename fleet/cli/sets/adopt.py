@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fleet.adopt.bench.plan import not_driven
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.diff import moved, moved_registers
 from fleet.adopt.filelist import Sources, read_sources
@@ -80,9 +81,9 @@ def run_adopt(asked: AdoptRequest) -> int:
     if asked.old is not None:
         return _compare(asked, top, ports, closure, protocols)
     if asked.machine:
-        click.echo(json.dumps(_table(top, sources, ports, closure), indent=1))
+        click.echo(json.dumps(_table(top, sources, ports, closure, protocols), indent=1))
     else:
-        for line in _lines(top, sources, ports, closure):
+        for line in _lines(top, sources, ports, closure, protocols):
             click.echo(line)
     if asked.output is not None and whole:
         for path in _workspace(asked, asked.output, top, sources, ports, closure, protocols):
@@ -267,7 +268,7 @@ def _widths(top: Top) -> Mapping[str, int]:
     return {leaf.path: leaf.width * leaf.count for leaf in top.leaves()}
 
 
-def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator[str]:
+def _lines(top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> Iterator[str]:
     widths = _widths(top)
     given = [f"{p.name}={p.value}" for p in top.parameters if p.given]
     defaults = len(top.parameters) - len(given)
@@ -296,6 +297,9 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator
     if top.missing:
         yield f"modules without a source: {len(top.missing)}"
         yield from (f"  {m.name} x{m.count} at {m.path} ({m.where}): {', '.join(m.ports)}" for m in top.missing)
+    if silent := list(not_driven(ports, top, protocols)):
+        yield f"mapped, but not driven by the bench: {len(silent)}"
+        yield from (f"  {line}" for line in silent)
     yield f"{len(widths) - len(ports.unmapped)} of {len(widths)} ports mapped in {len(ports.groups)} groups"
 
 
@@ -316,7 +320,9 @@ def _wire(g: PortGroup, widths: Mapping[str, int]) -> str:
     return " ".join((path, *([f"({', '.join(facts)})"] if facts else [])))
 
 
-def _table(top: Top, sources: Sources, ports: PortMap, closure: str) -> dict[str, object]:
+def _table(
+    top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]
+) -> dict[str, object]:  # fmt: skip
     widths = _widths(top)
     return {
         "top": top.name,
@@ -337,6 +343,7 @@ def _table(top: Top, sources: Sources, ports: PortMap, closure: str) -> dict[str
             for g in ports.groups
         ],
         "unmapped": [{"port": u.path, "bits": widths[u.path], "reason": u.reason} for u in ports.unmapped],
+        "not_driven": list(not_driven(ports, top, protocols)),
         "missing": [
             {"module": m.name, "count": m.count, "path": m.path, "where": m.where, "ports": list(m.ports)} for m in top.missing
         ],

@@ -302,6 +302,9 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
             if path not in ties:
                 raise t.wrong(path, f"{path} is not an input that is tied", hint=f"these are: {', '.join(ties) or 'none'}")
             ties[path] = t.integer(path, 0)
+            bits = next(leaf.width * leaf.count for leaf in top.leaves() if leaf.path == path)
+            if ties[path] >> bits:
+                raise t.wrong(path, f"{ties[path]:#x} does not fit into {path}, which has {bits} bit{'' if bits == 1 else 's'}")
     return Settings(reference, clocks, resets, ties, settings)
 
 

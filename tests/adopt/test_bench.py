@@ -185,7 +185,11 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ),
         ("copier", '[[step]]\nwrite = "m"\naddress = 0\ndata = 1\n', "2: no port m is driven; these are: apb"),
         ("copier", '[[step]]\nwait = "psel"\n', "2: psel is not an output that can be waited for; these are: irq_o, slow_count_o"),
-        ("copier", '[[step]]\nwait = "irq_o"\nvalue = 2\n', "3: 0x2 does not fit into irq_o, whose width is 1"),
+        (
+            "copier",
+            '[[step]]\nwait = "irq_o"\nvalue = 2\n',
+            "3: 0x2 does not fit into irq_o, which has 1 bit: expected at most 0x1",
+        ),
         ("copier", '[[step]]\nuntil = "apb"\naddress = 8\ndata = 0\n', "4: unknown key"),
         ("copier", '[[step]]\nread = "apb"\naddress = 8\nvalue = 0\n', "4: unknown key"),
         ("copier", '[[step]]\nset = "psel"\nvalue = 1\n', "2: psel is not an input that is tied; these are: scan_en_i, fault_i"),
@@ -194,10 +198,39 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ("scaler", '[[step]]\nsend = "in"\ndata = [0x100000000]\n', "3: 0x100000000 does not fit into tdata, which has 32 bits"),
         ("scaler", '[[step]]\nsend = "in"\ndata = [{tdat = 1}]\n', "3: tdat is not a field; fields are tlast, tkeep"),
         ("scaler", '[[step]]\nread = "in"\naddress = 0\n', "2: in has no addresses"),
-        ("dotter", '[[memory]]\nport = "mem"\naddress = 0\nwords = [0x100000000]\n', "4: a word does not fit into 4 bytes"),
+        (
+            "dotter",
+            '[[memory]]\nport = "mem"\naddress = 0\nwords = [0x100000000]\n',
+            "4: 0x100000000 does not fit into a word of 4 bytes",
+        ),
         ("dotter", '[[memory]]\nport = "men"\naddress = 0\nwords = [1]\n', "2: there is no port men"),
         ("dotter", '[[memory]]\naddress = 0\nfile = "no.bin"\n', "3: "),
         ("dotter", '[[memory]]\naddress = 0\nbytes = "0x1"\n', "3: is not hexadecimal text"),
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\naddress = 8\ndata = 0x1ffffffff\n',
+            "4: 0x1ffffffff does not fit into apb, which has 32 bits",
+        ),
+        ("copier", '[[step]]\nread = "apb"\naddress = 8\nexpect = 0x1ffffffff\n', "4: 0x1ffffffff does not fit into apb"),
+        ("copier", '[[step]]\nuntil = "apb"\naddress = 8\nvalue = 0x1ffffffff\n', "4: 0x1ffffffff does not fit into apb"),
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\naddress = 8\ndata = -2147483649\n',
+            "4: -2147483649 does not fit into apb, which has 32 bits: expected",
+        ),
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\naddress = 0x1000\ndata = 1\n',
+            "3: 0x1000 is beyond apb, whose addresses have 8 bits: expected at most 0xff",
+        ),
+        ("copier", '[[step]]\nset = "scan_en_i"\nvalue = 2\n', "3: 0x2 does not fit into scan_en_i, which has 1 bit"),
+        (
+            "copier",
+            '[[memory]]\nport = "m"\naddress = 0xffffffff\nwords = [1]\n',
+            "3: 0x100000002 is beyond m, whose addresses have 32 bits",
+        ),
+        ("scaler", '[[step]]\nsend = "in"\ndata = [-2147483649]\n', "3: -2147483649 does not fit into tdata, which has 32 bits"),
+        ("dotter", '[[memory]]\nport = "mem"\naddress = 0\nsize = 1\nwords = [-129]\n', "5: memory[0].words is"),
     ],
 )
 def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorkspace], name: str, text: str, message: str) -> None:
@@ -205,11 +238,42 @@ def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorksp
     assert said.startswith(message) or message in said, said
 
 
+def test_a_negative_number_is_as_many_bits_as_the_port_has(works: dict[str, AdoptWorkspace], tmp_path: Path) -> None:
+    copier, scaler = works["copier"], works["scaler"]
+    path = tmp_path / "t.toml"
+    path.write_text(
+        '[[memory]]\nport = "m"\naddress = 0\nsize = 2\nwords = [-1, -32768, 5]\n'
+        '[[step]]\nwrite = "apb"\naddress = 8\ndata = -2\n[[step]]\nread = "apb"\naddress = 8\nexpect = -1\nmask = 0xff\n'
+    )
+    script = read_script(path, copier, make_plan(copier))
+    assert script.images == [bytes.fromhex("ffff00800500")]
+    assert ([op.b for op in script.ops if op.code == 1], [c.value for c in script.compares]) == ([0xFFFFFFFE], [0xFF])
+    path.write_text('[[step]]\nsend = "in"\ndata = [-1, {tdata = -3}]\n[[expect]]\nreceived = "out"\ndata = [-4]\n')
+    script = read_script(path, scaler, make_plan(scaler))
+    assert [op.b & 0xFFFFFFFF for op in script.ops if op.code == 5] == [0xFFFFFFFF, 0xFFFFFFFD]
+    assert script.received[0].expected[0][0] == 0xFFFFFFFC
+
+
+def test_an_address_between_two_words_of_a_port_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text(
+        "module t (input clk, reset, input [4:0] avs_address, input avs_read, avs_write, input [31:0] avs_writedata,"
+        " output [31:0] avs_readdata); endmodule\n"
+    )
+    (tmp_path / "t.f").write_text("t.sv\n--top t\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    [said] = errors(work, '[[step]]\nread = "avs"\naddress = 17\n')
+    assert said.startswith("3: 0x11 is between two addresses of avs, which count 4 bytes")
+    [said] = errors(work, '[[step]]\nread = "avs"\naddress = 0x80\n')
+    assert said.startswith("3: 0x80 is beyond avs, whose addresses have 5 bits, which count 4 bytes: expected at most 0x7f")
+    assert not list(errors(work, '[[step]]\nread = "avs"\naddress = 0x7c\n'))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("[clocks.clk_i]", "[clocks.clk]", "the port map has no clk among its clocks; choose among clk_i, slow_clk_i"),
         ("period = 2", "period = 3", "a period is even, not 3"),
+        ('"scan_en_i" = 0x0', '"scan_en_i" = 2', "0x2 does not fit into scan_en_i, which has 1 bit"),
         ('"scan_en_i" = 0x0', '"psel" = 1', "psel is not an input that is tied"),
         ("latency = 1", "latency = 0", "ports.apb.latency is 0, expected an integer above 0"),
         ('reference = "clk_i"', 'reference = "clk"', "reference is 'clk', expected clk_i or slow_clk_i"),

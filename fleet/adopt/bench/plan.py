@@ -25,6 +25,10 @@ _ONES = ("ready", "rdy", "byteenable", "be", "strb", "mask", "keep", "last")
 _ACTIVE = frozenset({"gnt", "sel", "cyc", "stb", "en", "psel", "penable", "hreadyout"})
 
 _BITS = ("'0", "'1")
+_ADDRESSES = ("paddr", "haddr", "adr", "address", "addr", "add", "a_address", "req_addr")
+_WRITE_ADDRESSES, _READ_ADDRESSES = ("awaddr", "waddr", "write_addr"), ("araddr", "raddr", "read_addr")
+_WRITTEN = ("pwdata", "hwdata", "wdata", "dat_w", "writedata", "wdat", "w_data", "data", "a_data", "write_data", "req_data")
+_READ = ("prdata", "hrdata", "rdata", "dat_r", "readdata", "rsp_data", "r_data", "d_data", "read_data", "resp_data")
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,16 @@ class BenchPort:
         same = [signal.same_as] if signal.same_as else []
         same += [s.name for s in self.protocol.signals if s.same_as == name]
         return max((self._width(n, (*seen, name)) for n in same), default=signal.widths[0] if len(signal.widths) == 1 else 1)
+
+    def address_bits(self, *, write: bool) -> int | None:
+        """Return the width of its address, None where its protocol has none of the usual names."""
+        names = (*_WRITE_ADDRESSES, *_READ_ADDRESSES) if write else (*_READ_ADDRESSES, *_WRITE_ADDRESSES)
+        return next((self.widths[n] for n in (*names, *_ADDRESSES) if n in self.widths), None)
+
+    def data_bits(self, *, write: bool) -> int | None:
+        """Return the width of the data of a write or a read, None where it has none of the usual names."""
+        names = (*_WRITTEN, *_READ) if write else (*_READ, *_WRITTEN)
+        return next((self.widths[n] for n in names if n in self.widths), None)
 
     def absent(self, name: str) -> str:
         """Return the constant that a part reads instead of a signal that the design lacks."""

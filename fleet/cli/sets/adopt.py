@@ -179,7 +179,8 @@ def run_replay(
     outcome = failed.outcome
     if shrink:
         small = shrink_test(failed.runner, path, _SHRINK_S)
-        click.echo(f"wrote {small.path}: {small.after} of {small.before} tables are left after {small.runs} runs")
+        words = f" and {small.words_after} of {small.words_before} words" if small.words_before else ""
+        click.echo(f"wrote {small.path}: {small.after} of {small.before} tables{words} are left after {small.runs} runs")
         click.echo(f"it fails by: {small.reason}")
         path = small.path
         outcome = failed.runner.run(path) if exported is not None else outcome

@@ -54,6 +54,8 @@ from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
 MANIFEST = "adopt.toml"
+_GUESS = "# a guess"
+"""Stands behind the clock of a port until a person has looked at it."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class PortSettings:
 class Settings:
     """The settings that a person may edit, by names of the map's groups; `ties` by names of leaves.
 
-    guessed: ports of a design of several clocks whose names say nothing about theirs.
+    guessed: ports of a design of several clocks whose names say nothing about theirs, as long as adopt.toml calls the choice a
+    guess.
     """
 
     reference: str
@@ -227,7 +230,7 @@ def settings_text(
         lines += ["", f"[resets.{name}]", f"clock = {json.dumps(reset.clock)}", f"cycles = {reset.cycles}"]
     lines += ["", "[ties]", *(f"{json.dumps(path)} = {value:#x}" for path, value in given.ties.items())]
     for name, p in given.ports.items():
-        guess = "  # a guess: no clock is named like this port" if name in given.guessed else ""
+        guess = f"  {_GUESS}: no clock is named like this port" if name in given.guessed else ""
         lines += ["", f"[ports.{name}]", f"clock = {json.dumps(p.clock)}{guess}", f"latency = {p.latency}", f"pause = {p.pause}"]
         lines += [f"space = {p.space}", f"shift = {p.shift}", f"stable = {str(p.stable).lower()}"]
     return "\n".join(lines) + "\n"
@@ -273,6 +276,7 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
     base = proposed(top, ports, protocols)
     reference = table.chosen("reference", tuple(base.clocks), base.reference) if base.clocks else ""
     clocks, resets, settings = dict(base.clocks), dict(base.resets), dict(base.ports)
+    guessed = list(base.guessed)
     for name, t in _named(table, "clocks", clocks):
         t.only("period", "phase")
         period = t.integer("period", 2) if "period" in t else 2
@@ -287,6 +291,8 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
     for name, t in _named(table, "ports", settings):
         t.only("clock", "latency", "pause", "memory", "space", "shift", "stable")
         old = settings[name]
+        if name in guessed and "clock" in t and _GUESS not in _line(t, "clock"):
+            guessed.remove(name)
         settings[name] = PortSettings(
             t.chosen("clock", tuple(clocks), old.clock) if clocks else "",
             t.integer("latency", 1) if "latency" in t else old.latency,
@@ -305,7 +311,19 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
             bits = next(leaf.width * leaf.count for leaf in top.leaves() if leaf.path == path)
             if ties[path] >> bits:
                 raise t.wrong(path, f"{ties[path]:#x} does not fit into {path}, which has {bits} bit{'' if bits == 1 else 's'}")
-    return Settings(reference, clocks, resets, ties, settings)
+    return Settings(reference, clocks, resets, ties, settings, tuple(guessed))
+
+
+def _line(t: TomlTable, key: str) -> str:
+    """Return the text of a key's line."""
+    number = int(t.at(key).rpartition(":")[2])
+    return t.path.read_text(encoding="utf-8").splitlines()[number - 1]
+
+
+def guesses(settings: Settings) -> Iterator[str]:
+    """Return what was guessed of ports, one line each."""
+    for name in settings.guessed:
+        yield f"the clock of {name} is a guess: {settings.ports[name].clock}, no clock is named like this port"
 
 
 def _fixed(t: TomlTable, ports: PortMap, name: str) -> int:

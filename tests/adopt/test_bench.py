@@ -18,7 +18,7 @@ from simulators_here import icarus
 from fleet.adopt.bench import replay
 from fleet.adopt.bench.export import ordered_functions, plain_module, with_plain_store
 from fleet.adopt.bench.library import SIGNAL, part_files, parts
-from fleet.adopt.bench.plan import make_plan, not_driven
+from fleet.adopt.bench.plan import make_plan, not_driven, untried
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
 from fleet.adopt.bench.text import TOP, bench_text, clock_table
@@ -26,7 +26,7 @@ from fleet.adopt.filelist import read_sources
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.registers import read_registers
 from fleet.adopt.top import read_top
-from fleet.adopt.workspace import AdoptWorkspace, open_workspace
+from fleet.adopt.workspace import AdoptWorkspace, guesses, open_workspace
 from fleet.cli.sets.isa import command
 from fleet.errors import DeviceError
 
@@ -292,6 +292,41 @@ def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, 
         open_workspace(folder)
     assert message in str(caught.value)
     assert str(folder / "adopt.toml") in str(caught.value)
+
+
+def test_a_pass_says_what_its_settings_do_not_try(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w", COPIER)
+    work = open_workspace(folder)
+    said = untried(make_plan(work), work.settings.clocks)
+    assert said == "no pauses on m (pause = 0); both clocks have the same period and phase"
+    text = (folder / "adopt.toml").read_text().replace("pause = 0", "pause = 3").replace("period = 2", "period = 6", 1)
+    (folder / "adopt.toml").write_text(text)
+    work = open_workspace(folder)
+    assert untried(make_plan(work), work.settings.clocks) == ""
+
+
+def test_a_clock_is_a_guess_until_its_line_says_no_more(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w", COPIER)
+    said = "the clock of m is a guess: clk_i, no clock is named like this port"
+    assert said in guesses(open_workspace(folder).settings)
+    files = str(COPIER)
+    assert f"note: {said}" in CliRunner().invoke(command, ["adopt", files]).output.splitlines()
+    text = (folder / "adopt.toml").read_text()
+    (folder / "adopt.toml").write_text(text.replace(M_CLOCK, '[ports.m]\nclock = "slow_clk_i"\n'))
+    assert not any("clock of m " in line for line in guesses(open_workspace(folder).settings))
+
+
+def test_a_replay_says_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = open_workspace(workspace(tmp_path / "w", COPIER))
+    test = work.folder / "owner.toml"
+    test.write_text("[[step]]\nidle = 1\n")
+    (tmp_path / "fails").write_text("#!/bin/sh\necho 'E|1|end|0|0|0' > results.txt\n")
+    (tmp_path / "fails").chmod(0o755)
+    (tmp_path / "info.json").write_text('{"options": []}')
+    monkeypatch.setattr(replay, "build_bench", lambda *_, **__: tmp_path / "fails")
+    outcome = BenchRunner(work, model=False).run(test)
+    assert outcome.scope[0].startswith("no pauses on m")
+    assert any(line.startswith("the clock of m is a guess") for line in outcome.scope)
 
 
 def test_clocks_are_inputs_with_first_edge_and_half_period_in_ns(tmp_path: Path) -> None:

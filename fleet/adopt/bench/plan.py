@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fleet.adopt.bench.library import LibraryPart, parts
 from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import PortLeaf, Top
-from fleet.adopt.workspace import AdoptWorkspace, PortSettings
+from fleet.adopt.workspace import AdoptWorkspace, Clock, PortSettings
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
@@ -189,6 +189,16 @@ def _player(group: PortGroup, protocol: Protocol, leaves: Mapping[str, PortLeaf]
             "none" if group.role == "manager" or len(ways) > 1 or "en" not in group.signals else "taker" if "out" in ways else other
         )
     return f"{_base(protocol)}_{other}"
+
+
+def untried(plan: BenchPlan, clocks: Mapping[str, Clock]) -> str:
+    """Return what no test of these settings tries, in one line; "" where it tries all."""
+    able = {i.port.group.name: i.port.settings for i in plan.instances if "PAUSE" in i.part.parameters}
+    still = [name for name, s in able.items() if not s.pause and not s.fixed]
+    found = [f"no pauses on {', '.join(still)} (pause = 0)"] if still else []
+    if len(clocks) > 1 and len(set(clocks.values())) == 1:
+        found.append(f"{'both' if len(clocks) == 2 else f'all {len(clocks)}'} clocks have the same period and phase")
+    return "; ".join(found)
 
 
 def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[BenchPort]:

@@ -21,6 +21,7 @@ from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import AdoptedRegister, read_registers, registers_file, shipped
 from fleet.adopt.vhdl import with_verilog
+from fleet.adopt.workspace import guesses, proposed
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode, FleetError, heaviest
 from fleet.sdk.ports import Protocol
@@ -217,6 +218,7 @@ def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> It
         if c := found.cycles:
             yield f"cycles from a command to its commit: {min(c)} to {max(c)}, {sum(c) / len(c):.1f} on average"
         yield from (f"scope: {line}" for line in found.scope)
+    yield from (f"scope: {line}" for line in outcome.scope)
     yield from (f"not driven: {line}" for line in outcome.undriven)
     for u in outcome.unknown:
         bits = f"{u.bits} bit{'' if u.bits == 1 else 's'}"
@@ -290,6 +292,7 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str, protocols: 
             yield f"  {', '.join(_signal(name, paths, g, widths) for name, paths in g.signals.items())}"
     for g in ports.groups:
         yield from (f"note: {g.name}: {note}" for note in g.notes)
+    yield from (f"note: {line}" for line in guesses(proposed(top, ports, protocols)))
     if ports.unmapped:
         yield f"not mapped: {len(ports.unmapped)} of {len(widths)}"
         yield from (f"  {u.path} [{widths[u.path]}]: {u.reason}" for u in ports.unmapped)
@@ -344,6 +347,7 @@ def _table(
             for g in ports.groups
         ],
         "unmapped": [{"port": u.path, "bits": widths[u.path], "reason": u.reason} for u in ports.unmapped],
+        "guesses": list(guesses(proposed(top, ports, protocols))),
         "not_driven": list(not_driven(ports, top, protocols)),
         "missing": [
             {"module": m.name, "count": m.count, "path": m.path, "where": m.where, "ports": list(m.ports)} for m in top.missing

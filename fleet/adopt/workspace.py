@@ -222,7 +222,7 @@ def settings_text(
     lines += [f"protocols = {json.dumps(list(protocols))}"] if protocols else []
     lines += ['map = "ports.toml"'] + (['registers = "registers.toml"'] if registers else [])
     lines += [f"reference = {json.dumps(given.reference)}", "", "[parameters]"]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in parameters.items()]
+    lines += [f"{json.dumps(name) if '.' in name else name} = {json.dumps(value)}" for name, value in parameters.items()]
     lines += ["", "[defines]", *(f"{name} = {json.dumps(value)}" for name, value in defines.items())]
     for name, clock in given.clocks.items():
         lines += ["", f"[clocks.{name}]", f"period = {clock.period}", f"phase = {clock.phase}"]
@@ -269,7 +269,13 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
 
 def _texts(table: TomlTable, key: str) -> dict[str, str]:
     found = table.table(key) if key in table else None
-    return {} if found is None else {name: str(value) for name, value in found.values.items()}
+    texts: dict[str, str] = {}
+    for name, value in found.values.items() if found is not None else ():
+        if isinstance(value, dict):  # in.T without quotes
+            texts |= {f"{name}.{inner}": str(text) for inner, text in value.items()}
+        else:
+            texts[name] = str(value)
+    return texts
 
 
 def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Settings:

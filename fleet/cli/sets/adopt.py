@@ -292,6 +292,10 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str, protocols: 
             yield f"  {', '.join(_signal(name, paths, g, widths) for name, paths in g.signals.items())}"
     for g in ports.groups:
         yield from (f"note: {g.name}: {note}" for note in g.notes)
+    for port in top.ports:
+        for p in (p for p in port.interface_parameters if not p.given):
+            of = f"{p.name.partition('.')[2]} of its interface {port.interface}"
+            yield f"note: {port.name}: {of} is {p.value}, its default; --parameter {p.name}=..."
     yield from (f"note: {line}" for line in guesses(proposed(top, ports, protocols)))
     if ports.unmapped:
         yield f"not mapped: {len(ports.unmapped)} of {len(widths)}"

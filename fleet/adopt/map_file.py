@@ -64,7 +64,11 @@ def _lines(ports: PortMap, closure: str, protocols: Mapping[str, Protocol], top:
     yield f"closure = {json.dumps(closure)}"
     if top is not None:
         if top.parameters:
-            yield from ("", "[parameters]", *(f"{p.name} = {json.dumps(p.value)}" for p in top.parameters))
+            yield from (
+                "",
+                "[parameters]",
+                *(f"{json.dumps(p.name) if '.' in p.name else p.name} = {json.dumps(p.value)}" for p in top.parameters),
+            )
         yield from ("", "[bits]", *(f"{json.dumps(x.path)} = {x.width * x.count}" for x in top.leaves()))
     for g in ports.groups:
         yield from ("", "[[group]]", f"name = {json.dumps(g.name)}")

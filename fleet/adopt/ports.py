@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -44,6 +44,19 @@ class PortLeaf:
 
 
 @dataclass(frozen=True)
+class TopParameter:
+    """A parameter of the top, or of an interface port (`port.T`).
+
+    value: as SystemVerilog text, of a type parameter the type; given: not the default.
+    """
+
+    name: str
+    value: str
+    is_type: bool = False
+    given: bool = False
+
+
+@dataclass(frozen=True)
 class TopPort:
     """One port of the top.
 
@@ -67,6 +80,7 @@ class TopPort:
     where: str = ""
     packed: bool = True
     interface_inputs: tuple[str, ...] = ()
+    interface_parameters: tuple[TopParameter, ...] = ()
 
     @property
     def width(self) -> int:
@@ -75,16 +89,6 @@ class TopPort:
         for n in self.array:
             elements *= n
         return sum(leaf.width * leaf.count for leaf in self.leaves) // max(1, elements)
-
-
-@dataclass(frozen=True)
-class TopParameter:
-    """A parameter of the top. value: as SystemVerilog text, of a type parameter the type; given: not the default."""
-
-    name: str
-    value: str
-    is_type: bool = False
-    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,3 +169,9 @@ class Top:
         """Iterate over all signals, in the order of the ports."""
         for port in self.ports:
             yield from port.leaves
+
+
+def interface_values(parameters: Mapping[str, str], port: str) -> str:
+    """Return the parameters of an interface port, as its instance takes them; "" if it has its defaults."""
+    given = [f".{name.removeprefix(f'{port}.')}({value})" for name, value in parameters.items() if name.startswith(f"{port}.")]
+    return f" #({', '.join(given)})" if given else ""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fleet.adopt.data_files import find_data
 from fleet.adopt.filelist import Sources
-from fleet.adopt.ports import Direction, Missing, PortLeaf, ReadmemFile, Top, TopParameter, TopPort
+from fleet.adopt.ports import Direction, Missing, PortLeaf, ReadmemFile, Top, TopParameter, TopPort, interface_values
 from fleet.core.scratch import Scratch
 from fleet.errors import DeviceError, SetupError
 
@@ -65,10 +65,11 @@ def read_top(sources: Sources, top: str = "", parameters: Mapping[str, str] | No
         if run.fails and any(p.suffix in _VERILOG_SUFFIXES for p in sources.files):
             older = _Run(sources, wanted, given, keywords=_VERILOG)
             run, keywords = (run, "") if older.fails else (older, _VERILOG)
-        run.check(wanted)
+        if not any("." in name for name in given):  # with a default of an interface the design may be wrong
+            run.check(wanted)
         found = run.top(run.instance(wanted))
         wrapper: Path | None = None
-        if any(p.is_type and p.given for p in found.parameters):  # which slang's command line does not set
+        if _needs_wrapper(found):
             wrapper = folder / f"{_WRAPPER}.sv"
             wrapper.write_text(_wrapper(found, given), encoding="utf-8")
             run = _Run(sources, found.name, given, wrapper, keywords)
@@ -109,7 +110,7 @@ def elaborated(sources: Sources, top: Top, parameters: Mapping[str, str]) -> Gen
 def _run_of(sources: Sources, top: Top, parameters: Mapping[str, str]) -> Generator[_Run]:
     with Scratch("adopt") as folder:
         wrapper: Path | None = None
-        if any(p.is_type and p.given for p in top.parameters):
+        if _needs_wrapper(top):
             wrapper = folder / f"{_WRAPPER}.sv"
             wrapper.write_text(_wrapper(top, parameters), encoding="utf-8")
         run = _Run(sources, top.name, parameters, wrapper, top.keywords)
@@ -117,11 +118,24 @@ def _run_of(sources: Sources, top: Top, parameters: Mapping[str, str]) -> Genera
         yield run
 
 
+def _of_parameters(place: str) -> bool:
+    """Return whether a message is about text that was made of the given parameters."""
+    return place.startswith("<unnamed_buffer") or f"/{_WRAPPER}.sv:" in place.partition(" ")[0]
+
+
+def _needs_wrapper(top: Top) -> bool:
+    """Return whether a parameter is given that slang's command line does not set: a type, or one of an interface port."""
+    return any(p.given and (p.is_type or "." in p.name) for p in top.parameters)
+
+
 def _wrapper(top: Top, parameters: Mapping[str, str]) -> str:
     """A module that gives the top its parameters; its interface ports get interfaces."""
-    lines = [f"  {p.interface} {p.name}{''.join(f' [0:{n - 1}]' for n in p.array)} ();" for p in top.ports if p.interface]
+    lines = [
+        f"  {p.interface}{interface_values(parameters, p.name)} {p.name}{''.join(f' [0:{n - 1}]' for n in p.array)} ();"
+        for p in top.ports if p.interface
+    ]  # fmt: skip
     ports = ", ".join(f".{p.name}({p.name})" for p in top.ports if p.interface)
-    values = ", ".join(f".{name}({value})" for name, value in parameters.items())
+    values = ", ".join(f".{name}({value})" for name, value in parameters.items() if "." not in name)
     return "\n".join([f"module {_WRAPPER};", *lines, f"  {top.name} #({values}) dut ({ports});", "endmodule", ""])
 
 
@@ -155,7 +169,7 @@ class _Run:
         for file in sources.library_files:
             words += ["-v", str(file)]
         if wrapper is None:
-            words += [f"-G{name}={value}" for name, value in parameters.items()]
+            words += [f"-G{name}={value}" for name, value in parameters.items() if "." not in name]
             words += ["--top", top] if top else []
         else:
             words += ["--top", _WRAPPER]
@@ -185,10 +199,14 @@ class _Run:
         if top and top not in {d.name for d in self._compilation.getDefinitions()}:
             raise self._no_top(f"there is no module {top}")
         errors = list(dict.fromkeys(text for is_error, text in self._diagnostics() if is_error))
+        errors.sort(key=lambda text: not _of_parameters(text))  # stable; what they break comes behind them
         if errors:
             more = f"; {len(errors) - 1} more" if len(errors) > 1 else ""
             place, _, what = errors[0].partition(": ")
             hint = next((text for sign, text in _HINTS if sign in what), None)
+            if _of_parameters(place):
+                given = ", ".join(f"{name}={value}" for name, value in self._parameters.items())
+                place, hint = "--parameter", f"given are {given}; a type of a package is pkg::name"
             raise DeviceError(f"{what}{more}", where=place, detail="\n".join(errors[1:_SHOWN]) or None, hint=hint)
 
     def _no_top(self, what: str) -> DeviceError:
@@ -218,7 +236,8 @@ class _Run:
         self._reads = any("$readmem" in self.manager.getSourceText(b) for b in self.manager.getAllBuffers())
         self._visit(instance, walk)
         ports = tuple(self._ports(body, walk))
-        unknown = set(self._parameters) - {p.name for p in body.parameters}
+        self._check_interfaces(body, ports)
+        unknown = {name for name in self._parameters if "." not in name} - {p.name for p in body.parameters}
         if unknown:
             known = ", ".join(p.name for p in body.parameters if p.isPortParam) or "none"
             raise DeviceError(
@@ -229,7 +248,7 @@ class _Run:
         return Top(
             name=body.definition.name,
             where=self._place(body.definition.location),
-            parameters=tuple(_parameters(body, self._parameters)),
+            parameters=(*_parameters(body, self._parameters), *(q for p in ports for q in p.interface_parameters if q.given)),
             ports=ports,
             modules=tuple(sorted(walk.definitions)),
             files=files,
@@ -242,6 +261,26 @@ class _Run:
             data=tuple(walk.data[name] for name in sorted(walk.data)),
             polarities=tuple(polarities(instance, self._place)),
         )
+
+    def _check_interfaces(self, body: ast.InstanceBodySymbol, ports: Iterable[TopPort]) -> None:
+        """Raises DeviceError for a parameter `port.name` that no interface port has."""
+        known = {p.name: p for p in ports if p.interface}
+        for name in self._parameters:
+            port, dot, parameter = name.partition(".")
+            if not dot:
+                continue
+            where = self._place(body.definition.location)
+            if port not in known:
+                raise DeviceError(
+                    f"{body.definition.name} has no interface port {port}, so no parameter {name}", where=where,
+                    hint=f"its interface ports: {', '.join(known) or 'none'}",
+                )  # fmt: skip
+            of = [p.name.partition(".")[2] for p in known[port].interface_parameters]
+            if parameter not in of:
+                raise DeviceError(
+                    f"{known[port].interface}, the interface of {port}, has no parameter {parameter}", where=where,
+                    hint=f"its parameters: {', '.join(of) or 'none'}",
+                )  # fmt: skip
 
     def inside(self, path: str) -> InsideVariable | str:
         """Return the variable at a path below the top, or a text that says why there is none."""
@@ -306,9 +345,13 @@ class _Run:
         name = "" if port.isInvalid or port.isGeneric else port.interfaceDef.name
         leaves: list[PortLeaf] = []
         inputs: tuple[str, ...] = ()
+        parameters: tuple[TopParameter, ...] = ()
         if isinstance(symbol, ast.InstanceSymbol):
             ports = (p for p in symbol.body.portList if isinstance(p, ast.PortSymbol))
             inputs = tuple(p.name for p in ports if p.direction == ast.ArgumentDirection.In)
+            given = {name.partition(".")[2] for name in self._parameters if name.startswith(f"{port.name}.")}
+            known = _parameters(symbol.body, dict.fromkeys(given, ""))
+            parameters = tuple(replace(p, name=f"{port.name}.{p.name}") for p in known)
             self._visit(symbol, walk)
             members = symbol.body if not port.modport else modport
             for member in members:
@@ -319,7 +362,18 @@ class _Run:
                     leaves += _leaves(PortLeaf(port.name, (member.name,), "inout", 0, prod(array), member=1), member.type)
         chosen = port.modport or ""
         text = f"{name}.{chosen}" if chosen else name or "interface"
-        return TopPort(port.name, "inout", text, tuple(leaves), name, chosen, array, where, interface_inputs=inputs)
+        return TopPort(
+            port.name,
+            "inout",
+            text,
+            tuple(leaves),
+            name,
+            chosen,
+            array,
+            where,
+            interface_inputs=inputs,
+            interface_parameters=parameters,
+        )
 
     def _visit(self, instance: ast.InstanceSymbol, walk: _Walk) -> None:
         """An instance and all below it; of instances with the same parameters one is looked into."""

@@ -54,6 +54,8 @@ from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
 MANIFEST = "adopt.toml"
+_GUESS = "# a guess"
+"""Stands behind the clock of a port until a person has looked at it."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class PortSettings:
 class Settings:
     """The settings that a person may edit, by names of the map's groups; `ties` by names of leaves.
 
-    guessed: ports of a design of several clocks whose names say nothing about theirs.
+    guessed: ports of a design of several clocks whose names say nothing about theirs, as long as adopt.toml calls the choice a
+    guess.
     """
 
     reference: str
@@ -231,7 +234,7 @@ def settings_text(
     lines += [f"protocols = {json.dumps(list(protocols))}"] if protocols else []
     lines += ['map = "ports.toml"'] + (['registers = "registers.toml"'] if registers else [])
     lines += [f"reference = {json.dumps(given.reference)}", "", "[parameters]"]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in parameters.items()]
+    lines += [f"{json.dumps(name) if '.' in name else name} = {json.dumps(value)}" for name, value in parameters.items()]
     lines += ["", "[defines]", *(f"{name} = {json.dumps(value)}" for name, value in defines.items())]
     for name, clock in given.clocks.items():
         lines += ["", f"[clocks.{name}]", f"period = {clock.period}", f"phase = {clock.phase}"]
@@ -239,7 +242,7 @@ def settings_text(
         lines += ["", f"[resets.{name}]", f"clock = {json.dumps(reset.clock)}", f"cycles = {reset.cycles}"]
     lines += ["", "[ties]", *(f"{json.dumps(path)} = {value:#x}" for path, value in given.ties.items())]
     for name, p in given.ports.items():
-        guess = "  # a guess: no clock is named like this port" if name in given.guessed else ""
+        guess = f"  {_GUESS}: no clock is named like this port" if name in given.guessed else ""
         lines += ["", f"[ports.{name}]", f"clock = {json.dumps(p.clock)}{guess}", f"latency = {p.latency}", f"pause = {p.pause}"]
         lines += [f"space = {p.space}", f"shift = {p.shift}", f"stable = {str(p.stable).lower()}"]
     return "\n".join(lines) + "\n"
@@ -278,13 +281,20 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
 
 def _texts(table: TomlTable, key: str) -> dict[str, str]:
     found = table.table(key) if key in table else None
-    return {} if found is None else {name: str(value) for name, value in found.values.items()}
+    texts: dict[str, str] = {}
+    for name, value in found.values.items() if found is not None else ():
+        if isinstance(value, dict):  # in.T without quotes
+            texts |= {f"{name}.{inner}": str(text) for inner, text in value.items()}
+        else:
+            texts[name] = str(value)
+    return texts
 
 
 def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Settings:
     base = proposed(top, ports, protocols)
     reference = table.chosen("reference", tuple(base.clocks), base.reference) if base.clocks else ""
     clocks, resets, settings = dict(base.clocks), dict(base.resets), dict(base.ports)
+    guessed = list(base.guessed)
     for name, t in _named(table, "clocks", clocks):
         t.only("period", "phase")
         period = t.integer("period", 2) if "period" in t else 2
@@ -300,6 +310,8 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
     for name, t in _named(table, "ports", settings):
         t.only("clock", "latency", "pause", "memory", "space", "shift", "stable")
         old = settings[name]
+        if name in guessed and "clock" in t and _GUESS not in _line(t, "clock"):
+            guessed.remove(name)
         settings[name] = PortSettings(
             t.chosen("clock", tuple(clocks), old.clock) if clocks else "",
             t.integer("latency", 0 if name in sampled else 1) if "latency" in t else old.latency,
@@ -315,7 +327,22 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
             if path not in ties:
                 raise t.wrong(path, f"{path} is not an input that is tied", hint=f"these are: {', '.join(ties) or 'none'}")
             ties[path] = t.integer(path, 0)
-    return Settings(reference, clocks, resets, ties, settings)
+            bits = next(leaf.width * leaf.count for leaf in top.leaves() if leaf.path == path)
+            if ties[path] >> bits:
+                raise t.wrong(path, f"{ties[path]:#x} does not fit into {path}, which has {bits} bit{'' if bits == 1 else 's'}")
+    return Settings(reference, clocks, resets, ties, settings, tuple(guessed))
+
+
+def _line(t: TomlTable, key: str) -> str:
+    """Return the text of a key's line."""
+    number = int(t.at(key).rpartition(":")[2])
+    return t.path.read_text(encoding="utf-8").splitlines()[number - 1]
+
+
+def guesses(settings: Settings) -> Iterator[str]:
+    """Return what was guessed of ports, one line each."""
+    for name in settings.guessed:
+        yield f"the clock of {name} is a guess: {settings.ports[name].clock}, no clock is named like this port"
 
 
 def _fixed(t: TomlTable, ports: PortMap, name: str) -> int:

@@ -6,12 +6,15 @@ Commands are loaded when they are called, so `fleet --help` stays quick.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import errno
 import importlib
 import io
 import os
+import re
 import sys
 import traceback
+from collections.abc import Iterator
 from signal import Signals
 
 import click
@@ -142,7 +145,39 @@ def _usage(error: click.UsageError) -> str:
     """Join click's lines into one."""
     text = " ".join(error.format_message().split())
     command = error.ctx.command_path if error.ctx is not None else "fleet"
+    if (unknown := _NO_COMMAND.match(text)) is not None and error.ctx is not None:
+        meant = _meant(unknown[1], error.ctx)
+        text = unknown[0]
+        if meant:
+            return f"{text}; did you mean `{meant}`? See `{command} --help`"
     return f"{text.rstrip('.')}; see `{command} --help`"
+
+
+_NO_COMMAND = re.compile(r"No such command '(.+?)'")
+
+
+def _meant(name: str, context: click.Context) -> str:
+    """Return the command that a name stands for: the same name in another group, else one spelt alike, here before elsewhere."""
+    root = context.find_root()
+    known = list(_paths(root.command, root, (root.command_path,)))
+    same = [path for path in known if path[-1] == name]
+    here = tuple(context.command_path.split())
+    for paths in (same, [path for path in known if path[:-1] == here], known):
+        alike = difflib.get_close_matches(name, [path[-1] for path in paths], 1)
+        if alike:
+            return " ".join(next(path for path in paths if path[-1] == alike[0]))
+    return ""
+
+
+def _paths(command: click.Command, context: click.Context, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the words of all commands below a group, shorter ones first."""
+    if not isinstance(command, click.Group):
+        return
+    found = [(name, command.get_command(context, name)) for name in command.list_commands(context)]
+    yield from ((*path, name) for name, _ in found)
+    for name, below in found:
+        if below is not None:
+            yield from _paths(below, context, (*path, name))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("pyslang")
 
@@ -16,8 +17,8 @@ from simulators_here import icarus
 
 from fleet.adopt.bench import replay
 from fleet.adopt.bench.export import ordered_functions, plain_module, with_plain_store
-from fleet.adopt.bench.library import part_files, parts
-from fleet.adopt.bench.plan import make_plan
+from fleet.adopt.bench.library import SIGNAL, part_files, parts
+from fleet.adopt.bench.plan import make_plan, not_driven, untried
 from fleet.adopt.bench.replay import BenchRunner
 from fleet.adopt.bench.script import read_script
 from fleet.adopt.bench.text import TOP, bench_text, clock_table
@@ -25,7 +26,8 @@ from fleet.adopt.filelist import read_sources
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.registers import read_registers
 from fleet.adopt.top import read_top
-from fleet.adopt.workspace import AdoptWorkspace, open_workspace
+from fleet.adopt.workspace import AdoptWorkspace, guesses, open_workspace
+from fleet.cli.sets.isa import command
 from fleet.errors import DeviceError
 
 HEADERS = Path(__file__).parent
@@ -62,6 +64,42 @@ def test_what_drives_and_watches_the_ports(
 ) -> None:
     plan = make_plan(works[name])
     assert (list(plan.driven), plan.monitors(), list(plan.watched), plan.undriven) == (driven, monitors, watched, ())
+
+
+@pytest.mark.parametrize(
+    ("ports", "driven"),
+    [
+        ("input p_valid, input [31:0] p_insn, p_rs1, p_rs2, output p_wr, p_wait, p_ready, output [31:0] p_rd", ["p"]),
+        ("input c_start, input [31:0] c_dataa, c_datab, output c_done, output [31:0] c_result", ["c"]),
+        (
+            "input s_valid, s_startofpacket, s_endofpacket, input [7:0] s_data, output s_ready,"
+            " output m_valid, m_startofpacket, m_endofpacket, output [7:0] m_data, input m_ready",
+            ["s", "m"],
+        ),
+        ("input wr_en, input [7:0] din, output full, input rd_en, output [7:0] dout, output empty", ["fifo_write", "fifo_read"]),
+        ("input [7:0] put_x, input EN_put, output RDY_put, input EN_get, output [7:0] get, output RDY_get", ["put", "get"]),
+    ],
+    ids=["pcpi", "nios", "avalon_st", "fifo", "bluespec"],
+)
+def test_commands_packets_fifos_and_methods_of_a_design_are_driven(tmp_path: Path, ports: str, driven: list[str]) -> None:
+    (tmp_path / "t.sv").write_text(f"module t (input clk, rst, {ports}); endmodule\n")
+    (tmp_path / "t.f").write_text("t.sv\n--top t\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    plan = make_plan(work)
+    assert (list(plan.driven), plan.undriven) == (driven, ())
+    assert list(not_driven(work.ports, work.top, work.protocols)) == []
+    (tmp_path / "bench.sv").write_text(bench_text(work, plan))
+    assert read_top(read_sources([*part_files(()), *work.top.files, tmp_path / "bench.sv"]), TOP).missing == ()
+
+
+def test_adopt_says_which_mapped_ports_the_bench_does_not_drive(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text(
+        "module t (input clk, rst, input x_issue_valid, input [31:0] x_issue_req_instr, input [3:0] x_issue_req_id,"
+        " output x_issue_ready, x_result_valid, output [31:0] x_result_data, input x_result_ready); endmodule\n"
+    )
+    result = CliRunner().invoke(command, ["adopt", str(tmp_path / "t.sv")])
+    assert "mapped, but not driven by the bench: 1" in result.output
+    assert "x (CV-X-IF, subordinate): the bench has no part for it, so its inputs are 0" in result.output
 
 
 @pytest.mark.parametrize("name", ["copier", "dotter", "scaler"])
@@ -107,7 +145,8 @@ def test_every_part_has_ports_that_its_protocol_has() -> None:
         name, _, role = part.name.removeprefix("fleet_").rpartition("_")
         if name not in PROTOCOLS or role not in ("manager", "subordinate", "monitor"):
             continue
-        known = {s.name for s in PROTOCOLS[name].signals} | {"clk", "rst", "go", "op", "done", "taken", "result"}
+        signals = {s.name for s in PROTOCOLS[name].signals}
+        known = signals | {f"{s}{SIGNAL}" for s in signals} | {"clk", "rst", "go", "op", "done", "taken", "result"}
         assert part.inputs | part.outputs <= known, part.name
         for p in part.parameters:
             assert not p.startswith("W_") or PROTOCOLS[name].signal(p[2:].lower()) is not None, (part.name, p)
@@ -146,7 +185,11 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ),
         ("copier", '[[step]]\nwrite = "m"\naddress = 0\ndata = 1\n', "2: no port m is driven; these are: apb"),
         ("copier", '[[step]]\nwait = "psel"\n', "2: psel is not an output that can be waited for; these are: irq_o, slow_count_o"),
-        ("copier", '[[step]]\nwait = "irq_o"\nvalue = 2\n', "3: 0x2 does not fit into irq_o, whose width is 1"),
+        (
+            "copier",
+            '[[step]]\nwait = "irq_o"\nvalue = 2\n',
+            "3: 0x2 does not fit into irq_o, which has 1 bit: expected at most 0x1",
+        ),
         ("copier", '[[step]]\nuntil = "apb"\naddress = 8\ndata = 0\n', "4: unknown key"),
         ("copier", '[[step]]\nread = "apb"\naddress = 8\nvalue = 0\n', "4: unknown key"),
         (
@@ -160,10 +203,39 @@ def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
         ("scaler", '[[step]]\nsend = "in"\ndata = [0x100000000]\n', "3: 0x100000000 does not fit into tdata, which has 32 bits"),
         ("scaler", '[[step]]\nsend = "in"\ndata = [{tdat = 1}]\n', "3: tdat is not a field; fields are tlast, tkeep"),
         ("scaler", '[[step]]\nread = "in"\naddress = 0\n', "2: in has no addresses"),
-        ("dotter", '[[memory]]\nport = "mem"\naddress = 0\nwords = [0x100000000]\n', "4: a word does not fit into 4 bytes"),
+        (
+            "dotter",
+            '[[memory]]\nport = "mem"\naddress = 0\nwords = [0x100000000]\n',
+            "4: 0x100000000 does not fit into a word of 4 bytes",
+        ),
         ("dotter", '[[memory]]\nport = "men"\naddress = 0\nwords = [1]\n', "2: there is no port men"),
         ("dotter", '[[memory]]\naddress = 0\nfile = "no.bin"\n', "3: "),
         ("dotter", '[[memory]]\naddress = 0\nbytes = "0x1"\n', "3: is not hexadecimal text"),
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\naddress = 8\ndata = 0x1ffffffff\n',
+            "4: 0x1ffffffff does not fit into apb, which has 32 bits",
+        ),
+        ("copier", '[[step]]\nread = "apb"\naddress = 8\nexpect = 0x1ffffffff\n', "4: 0x1ffffffff does not fit into apb"),
+        ("copier", '[[step]]\nuntil = "apb"\naddress = 8\nvalue = 0x1ffffffff\n', "4: 0x1ffffffff does not fit into apb"),
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\naddress = 8\ndata = -2147483649\n',
+            "4: -2147483649 does not fit into apb, which has 32 bits: expected",
+        ),
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\naddress = 0x1000\ndata = 1\n',
+            "3: 0x1000 is beyond apb, whose addresses have 8 bits: expected at most 0xff",
+        ),
+        ("copier", '[[step]]\nset = "scan_en_i"\nvalue = 2\n', "3: 0x2 does not fit into scan_en_i, which has 1 bit"),
+        (
+            "copier",
+            '[[memory]]\nport = "m"\naddress = 0xffffffff\nwords = [1]\n',
+            "3: 0x100000002 is beyond m, whose addresses have 32 bits",
+        ),
+        ("scaler", '[[step]]\nsend = "in"\ndata = [-2147483649]\n', "3: -2147483649 does not fit into tdata, which has 32 bits"),
+        ("dotter", '[[memory]]\nport = "mem"\naddress = 0\nsize = 1\nwords = [-129]\n', "5: memory[0].words is"),
     ],
 )
 def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorkspace], name: str, text: str, message: str) -> None:
@@ -171,11 +243,42 @@ def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorksp
     assert said.startswith(message) or message in said, said
 
 
+def test_a_negative_number_is_as_many_bits_as_the_port_has(works: dict[str, AdoptWorkspace], tmp_path: Path) -> None:
+    copier, scaler = works["copier"], works["scaler"]
+    path = tmp_path / "t.toml"
+    path.write_text(
+        '[[memory]]\nport = "m"\naddress = 0\nsize = 2\nwords = [-1, -32768, 5]\n'
+        '[[step]]\nwrite = "apb"\naddress = 8\ndata = -2\n[[step]]\nread = "apb"\naddress = 8\nexpect = -1\nmask = 0xff\n'
+    )
+    script = read_script(path, copier, make_plan(copier))
+    assert script.images == [bytes.fromhex("ffff00800500")]
+    assert ([op.b for op in script.ops if op.code == 1], [c.value for c in script.compares]) == ([0xFFFFFFFE], [0xFF])
+    path.write_text('[[step]]\nsend = "in"\ndata = [-1, {tdata = -3}]\n[[expect]]\nreceived = "out"\ndata = [-4]\n')
+    script = read_script(path, scaler, make_plan(scaler))
+    assert [op.b & 0xFFFFFFFF for op in script.ops if op.code == 5] == [0xFFFFFFFF, 0xFFFFFFFD]
+    assert script.received[0].expected[0][0] == 0xFFFFFFFC
+
+
+def test_an_address_between_two_words_of_a_port_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text(
+        "module t (input clk, reset, input [4:0] avs_address, input avs_read, avs_write, input [31:0] avs_writedata,"
+        " output [31:0] avs_readdata); endmodule\n"
+    )
+    (tmp_path / "t.f").write_text("t.sv\n--top t\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    [said] = errors(work, '[[step]]\nread = "avs"\naddress = 17\n')
+    assert said.startswith("3: 0x11 is between two addresses of avs, which count 4 bytes")
+    [said] = errors(work, '[[step]]\nread = "avs"\naddress = 0x80\n')
+    assert said.startswith("3: 0x80 is beyond avs, whose addresses have 5 bits, which count 4 bytes: expected at most 0x7f")
+    assert not list(errors(work, '[[step]]\nread = "avs"\naddress = 0x7c\n'))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("[clocks.clk_i]", "[clocks.clk]", "the port map has no clk among its clocks; choose among clk_i, slow_clk_i"),
         ("period = 2", "period = 3", "a period is even, not 3"),
+        ('"scan_en_i" = 0x0', '"scan_en_i" = 2', "0x2 does not fit into scan_en_i, which has 1 bit"),
         ('"scan_en_i" = 0x0', '"psel" = 1', "psel is not an input that is tied"),
         ("latency = 1", "latency = 0", "ports.apb.latency is 0, expected an integer above 0"),
         ('reference = "clk_i"', 'reference = "clk"', "reference is 'clk', expected clk_i or slow_clk_i"),
@@ -194,6 +297,41 @@ def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, 
         open_workspace(folder)
     assert message in str(caught.value)
     assert str(folder / "adopt.toml") in str(caught.value)
+
+
+def test_a_pass_says_what_its_settings_do_not_try(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w", COPIER)
+    work = open_workspace(folder)
+    said = untried(make_plan(work), work.settings.clocks)
+    assert said == "no pauses on m (pause = 0); both clocks have the same period and phase"
+    text = (folder / "adopt.toml").read_text().replace("pause = 0", "pause = 3").replace("period = 2", "period = 6", 1)
+    (folder / "adopt.toml").write_text(text)
+    work = open_workspace(folder)
+    assert untried(make_plan(work), work.settings.clocks) == ""
+
+
+def test_a_clock_is_a_guess_until_its_line_says_no_more(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w", COPIER)
+    said = "the clock of m is a guess: clk_i, no clock is named like this port"
+    assert said in guesses(open_workspace(folder).settings)
+    files = str(COPIER)
+    assert f"note: {said}" in CliRunner().invoke(command, ["adopt", files]).output.splitlines()
+    text = (folder / "adopt.toml").read_text()
+    (folder / "adopt.toml").write_text(text.replace(M_CLOCK, '[ports.m]\nclock = "slow_clk_i"\n'))
+    assert not any("clock of m " in line for line in guesses(open_workspace(folder).settings))
+
+
+def test_a_replay_says_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = open_workspace(workspace(tmp_path / "w", COPIER))
+    test = work.folder / "owner.toml"
+    test.write_text("[[step]]\nidle = 1\n")
+    (tmp_path / "fails").write_text("#!/bin/sh\necho 'E|1|end|0|0|0' > results.txt\n")
+    (tmp_path / "fails").chmod(0o755)
+    (tmp_path / "info.json").write_text('{"options": []}')
+    monkeypatch.setattr(replay, "build_bench", lambda *_, **__: tmp_path / "fails")
+    outcome = BenchRunner(work, model=False).run(test)
+    assert outcome.scope[0].startswith("no pauses on m")
+    assert any(line.startswith("the clock of m is a guess") for line in outcome.scope)
 
 
 def test_clocks_are_inputs_with_first_edge_and_half_period_in_ns(tmp_path: Path) -> None:

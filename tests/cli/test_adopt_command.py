@@ -99,6 +99,8 @@ def test_a_workspace_is_written_and_a_missing_module_is_said_before_anything_is_
     refused("isa", "replay", str(tmp_path), words=("adopt.toml", "cannot be read"))
     (folder / "bad.toml").write_text('[[step]]\nread = "s"\naddress = 0\n')
     refused("isa", "replay", str(folder), str(folder / "bad.toml"), words=("bad.toml:2: s has no addresses",))
+    refused("isa", "replay", str(folder), "bad.toml", words=("bad.toml:2: s has no addresses",))
+    refused("isa", "replay", str(folder), "none.toml", words=("none.toml: cannot be read",))
     refused("isa", "replay", str(folder / "bad.toml"), words=("bad.toml:2: s has no addresses",))
     refused("isa", "replay", str(folder / "bad.toml"), str(folder / "bad.toml"), words=("bad.toml is a file",))
 

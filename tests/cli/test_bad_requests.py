@@ -229,3 +229,17 @@ def test_host_operations_in_the_middle(tmp_path: Path, fleet: Fleet) -> None:
         assert operation in host[: host.index("</section>")]
     assert "hbm_small has no instruction for exp" in host
     assert "one side is broadcast" in host
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("adopt", "x.sv"), "No such command 'adopt'; did you mean `fleet isa adopt`? See `fleet --help`"),
+        (("isa", "adpot"), "No such command 'adpot'; did you mean `fleet isa adopt`? See `fleet isa --help`"),
+        (("cosm",), "No such command 'cosm'; did you mean `fleet cosim`? See `fleet --help`"),
+        (("isa", "cosim"), "No such command 'cosim'; did you mean `fleet cosim`? See `fleet isa --help`"),
+        (("qqqqqq",), "No such command 'qqqqqq'; see `fleet --help`"),
+    ],
+)
+def test_a_command_that_is_not_there_names_the_one_that_is(refused: Refused, words: tuple[str, ...], meant: str) -> None:
+    assert refused(*words, words=()).line == f"fleet: {meant}"

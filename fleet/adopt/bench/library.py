@@ -26,7 +26,11 @@ FIRST = (
     "buses.sv",
     "tilelink.sv",
     "commands.sv",
+    "instructions.sv",
 )
+
+SIGNAL = "_signal"
+"""End of a part's port whose signal has the name of one by which a script drives parts (`done`, `result`)."""
 
 _MODULE = re.compile(r"^module\s+(fleet_\w+)(.*?)^endmodule", re.S | re.M)
 _PARAMETER = re.compile(r"\bparameter\s+(?:int|bit|string)\s+(\w+)")

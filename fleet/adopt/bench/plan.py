@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleet.adopt.bench.library import LibraryPart, parts
-from fleet.adopt.port_map import PortGroup
-from fleet.adopt.ports import PortLeaf
-from fleet.adopt.workspace import AdoptWorkspace, PortSettings
+from fleet.adopt.port_map import PortGroup, PortMap
+from fleet.adopt.ports import PortLeaf, Top
+from fleet.adopt.workspace import AdoptWorkspace, Clock, PortSettings
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
@@ -32,6 +32,10 @@ _WAITS = {
 """(Protocol, role of the design) -> the signals of which the bench needs one to keep the design waiting."""
 
 _BITS = ("'0", "'1")
+_ADDRESSES = ("paddr", "haddr", "adr", "address", "addr", "add", "a_address", "req_addr")
+_WRITE_ADDRESSES, _READ_ADDRESSES = ("awaddr", "waddr", "write_addr"), ("araddr", "raddr", "read_addr")
+_WRITTEN = ("pwdata", "hwdata", "wdata", "dat_w", "writedata", "wdat", "w_data", "data", "a_data", "write_data", "req_data")
+_READ = ("prdata", "hrdata", "rdata", "dat_r", "readdata", "rsp_data", "r_data", "d_data", "read_data", "resp_data")
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,16 @@ class BenchPort:
         same = [signal.same_as] if signal.same_as else []
         same += [s.name for s in self.protocol.signals if s.same_as == name]
         return max((self._width(n, (*seen, name)) for n in same), default=signal.widths[0] if len(signal.widths) == 1 else 1)
+
+    def address_bits(self, *, write: bool) -> int | None:
+        """Return the width of its address, None where its protocol has none of the usual names."""
+        names = (*_WRITE_ADDRESSES, *_READ_ADDRESSES) if write else (*_READ_ADDRESSES, *_WRITE_ADDRESSES)
+        return next((self.widths[n] for n in (*names, *_ADDRESSES) if n in self.widths), None)
+
+    def data_bits(self, *, write: bool) -> int | None:
+        """Return the width of the data of a write or a read, None where it has none of the usual names."""
+        names = (*_WRITTEN, *_READ) if write else (*_READ, *_WRITTEN)
+        return next((self.widths[n] for n in names if n in self.widths), None)
 
     def absent(self, name: str) -> str:
         """Return the constant that a part reads instead of a signal that the design lacks."""
@@ -144,9 +158,7 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
             continue
         for port in _lanes(group, protocol, work.settings.ports[group.name], leaves):
             ports.append(port)
-            base = f"fleet_{_PARTS.get(protocol.name, protocol.name)}"
-            other = "subordinate" if group.role == "manager" else "manager"
-            player = known.get(f"{base}_{other}")
+            player = known.get(_player(group, protocol, leaves))
             if player is None:
                 undriven.append(f"{port.name} ({protocol.title}, {group.role}): its inputs are 0")
             else:
@@ -155,8 +167,9 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
                 if counted:
                     driven[port.name] = index
                 instances.append(ProtocolInstance(player, port, index))
-                unpaused += _unpaused(port, player)
-            monitor = known.get(f"{base}_monitor")
+                if port.settings.pause and (why := _never_waits(port, player)):
+                    unpaused.append(f"{port.name}: {why}")
+            monitor = known.get(f"{_base(protocol)}_monitor")
             if monitor is not None:
                 instances.append(ProtocolInstance(monitor, port))
     widest = max((port.width("payload") + 64 for port in ports), default=0)
@@ -165,16 +178,48 @@ def make_plan(work: AdoptWorkspace) -> BenchPlan:
     return BenchPlan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven), tuple(unpaused))
 
 
-def _unpaused(port: BenchPort, player: LibraryPart) -> Iterator[str]:
-    """Yield why `pause` of a port does nothing, if it is set."""
-    waits = _WAITS.get((port.protocol.name, port.group.role), ())
-    if not port.settings.pause:
-        return
+def _never_waits(port: BenchPort, player: LibraryPart) -> str:
+    """Return why `pause` of a port does nothing; "" where it does."""
     if "PAUSE" not in player.parameters:
         other = "subordinate" if port.group.role == "manager" else "manager"
-        yield f"{port.name}: a {other} of {port.protocol.title} has nothing to wait with"
-    elif waits and not any(name in port.widths for name in waits):
-        yield f"{port.name}: it has no {' and no '.join(waits)}"
+        return f"a {other} of {port.protocol.title} has nothing to wait with"
+    waits = _WAITS.get((port.protocol.name, port.group.role), ())
+    return f"it has no {' and no '.join(waits)}" if waits and not any(name in port.widths for name in waits) else ""
+
+
+def not_driven(ports: PortMap, top: Top, protocols: Mapping[str, Protocol]) -> Iterator[str]:
+    """Return the groups that no part of the bench plays, one line each."""
+    leaves = {leaf.path: leaf for leaf in top.leaves()}
+    known = parts(protocols.values())
+    for group in ports.groups:
+        protocol = protocols[group.protocol]
+        if not protocol.single and protocol.name != "done" and _player(group, protocol, leaves) not in known:
+            yield f"{group.name} ({protocol.title}, {group.role}): the bench has no part for it, so its inputs are 0"
+
+
+def _base(protocol: Protocol) -> str:
+    return f"fleet_{_PARTS.get(protocol.name, protocol.name)}"
+
+
+def _player(group: PortGroup, protocol: Protocol, leaves: Mapping[str, PortLeaf]) -> str:
+    """Return the name of the part at the other end of a group, whether or not there is one."""
+    other = "subordinate" if group.role == "manager" else "manager"
+    if protocol.name == "bluespec_method":  # arguments are given to it, a value is taken from it
+        ways = {leaves[p].direction for p in group.signals.get("payload", ())}
+        other = (
+            "none" if group.role == "manager" or len(ways) > 1 or "en" not in group.signals else "taker" if "out" in ways else other
+        )
+    return f"{_base(protocol)}_{other}"
+
+
+def untried(plan: BenchPlan, clocks: Mapping[str, Clock]) -> str:
+    """Return what no test of these settings tries, in one line; "" where it tries all."""
+    able = {i.port.group.name: i.port.settings for i in plan.instances if not _never_waits(i.port, i.part)}
+    still = [name for name, s in able.items() if not s.pause and not s.fixed]
+    found = [f"no pauses on {', '.join(still)} (pause = 0)"] if still else []
+    if len(clocks) > 1 and len(set(clocks.values())) == 1:
+        found.append(f"{'both' if len(clocks) == 2 else f'all {len(clocks)}'} clocks have the same period and phase")
+    return "; ".join(found)
 
 
 def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[BenchPort]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from fleet.adopt.bench.build import LARGE, build_bench, delays_of, design_lines, wave_name
 from fleet.adopt.bench.link import link_of
 from fleet.adopt.bench.observe import Observation, read_observation
-from fleet.adopt.bench.plan import BenchPlan, make_plan
+from fleet.adopt.bench.plan import BenchPlan, make_plan, untried
 from fleet.adopt.bench.records import first_difference, seen_in
 from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript, read_script
 from fleet.adopt.bench.simulators import VERILATOR, host_simulator
@@ -23,7 +23,7 @@ from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
 from fleet.adopt.record import ReplayRecord
-from fleet.adopt.workspace import AdoptWorkspace, Clock, is_sampled
+from fleet.adopt.workspace import AdoptWorkspace, Clock, guesses, is_sampled
 from fleet.core.processes import start
 from fleet.engines.linked.link import BROKEN, BenchLink
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
@@ -79,6 +79,7 @@ class Outcome:
         folder: where results, images and the wave lie; wave: the file; no_wave: why there is no wave, if nobody asked for none.
         simulator: what simulated the design; unknown: what had no value there, of a simulator of four states.
         seconds: wall time of the simulation.
+        scope: what the test does not try, and guesses that it rests on, one line each.
         delays: where the design waits by itself (#delay, wait), which makes the simulation slower; "" if it does not.
         stopped: whether the design ended the simulation (an assertion of its own, $stop, $finish); no comparison goes on behind it.
     """
@@ -101,6 +102,7 @@ class Outcome:
     no_wave: str = ""
     delays: str = ""
     unpaused: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
@@ -212,9 +214,13 @@ class BenchRunner:
                 )  # fmt: skip
         outcome = judge(self.plan, script, folder, kept, code)
         delays = delays_of(executable.parent)
+        settings = self.work.settings
+        calm = "" if script.smoke or outcome.exit_code is ExitCode.DIFFERS else untried(self.plan, settings.clocks)
+        scope = (*filter(None, [calm]), *guesses(settings))
         outcome = replace(
-            outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays, unpaused=self.plan.unpaused
-        )
+            outcome, simulator=self.simulator, seconds=took, no_wave=self._no_wave, delays=delays, unpaused=self.plan.unpaused,
+            scope=scope,
+        )  # fmt: skip
         return (
             outcome
             if self.observed is None or outcome.stopped

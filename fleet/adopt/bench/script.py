@@ -10,7 +10,7 @@ words = [1, 2, 3]                       # or file = "in.bin", or bytes = "0011aa
 size = 4                                # bytes of a word, little-endian
 
 [[step]]                                # one after the other; of each step one of these
-write = "apb"                           # a port; register = "name" or address = 0x8; data = 1
+write = "apb"                           # a port; register = "name" or address = 0x8; data = 1 (or -1: as many bits as the port has)
 size = 4                                # optional, of all accesses: bytes, on a port with lanes of bytes; default: the register's
 [[step]]
 read = "apb"                            # register or address; expect = 3, mask = 0xff: compared
@@ -39,10 +39,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeGuard
 
 from fleet.adopt.bench.plan import REGISTER_OP, BenchPlan, ProtocolInstance
 from fleet.adopt.workspace import AdoptWorkspace
-from fleet.core.toml_file import TomlTable, is_list, read_toml
+from fleet.core.toml_file import TomlTable, TomlValue, is_list, read_toml
 from fleet.errors import DeviceError
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
@@ -56,6 +57,8 @@ _LANES = {
 }  # fmt: skip
 """Protocol -> its data, and what says which bytes of them an access takes ("": it always can)."""
 _LIMIT = 10_000
+_WORDS = ("sram", "two_port_sram")
+"""Memories whose addresses count their words, whatever a word has."""
 _WHOLE = ("keep", "_xd", "_xs1", "_xs2")
 """Ends of fields that are all ones where a test does not state them."""
 IMAGE = 9
@@ -64,6 +67,7 @@ ADDRESSED = (1, 2, 3)
 """Operations that a design answers, with data or an error response."""
 ERROR = 1024
 """Bit of an answer that says so."""
+_PACKET = ("startofpacket", "endofpacket", "empty", "channel", "error", "data")
 _BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
 _INSTRUCTION = ("cmd_inst_opcode", "cmd_inst_xd", "cmd_inst_xs1", "cmd_inst_xs2")
 """Fields of an instruction that only some ports have; by default it has operands and a result."""
@@ -71,8 +75,11 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "axi4_stream": (_BEAT, _BEAT),
     "rocc": ((*_INSTRUCTION, "cmd_funct", "cmd_rd", "cmd_rs1", "cmd_rs2"), ("resp_rd", "resp_data")),
     "cfu": (("cmd_function", "cmd_input0", "cmd_input1"), ("rsp_output",)),
-    "fifo_read": (("dout",), ()),
-    "fifo_write": ((), ("din",)),
+    "fifo_read": (("dout",), ("dout",)),
+    "fifo_write": (("din",), ("din",)),
+    "avalon_st": (_PACKET, _PACKET),
+    "pcpi": (("insn", "rs1", "rs2"), ("wr", "rd")),
+    "nios_custom": (("readra", "readrb", "writerc", "a", "b", "c", "n", "dataa", "datab"), ("result",)),
 }
 """Protocol -> (what is sent, what is received): signals, first in the highest bits."""
 
@@ -159,6 +166,8 @@ class ReplayScript:
 def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int], ...]:
     """(name, bits) of what a port takes or gives, first in the highest bits."""
     port = instance.port
+    if not (instance.part.is_driven if sent else "result" in instance.part.outputs):
+        return ()
     if port.protocol.name in _LAYOUTS:
         names = _LAYOUTS[port.protocol.name][not sent]
         return tuple((n, port.width(n)) for n in names if n not in _INSTRUCTION or n in port.widths)
@@ -194,8 +203,10 @@ class _Reader:
         script = self._script
         for t in table.tables("memory"):
             t.only("port", "space", "address", "words", "size", "file", "bytes")
-            script.ops.append(ScriptOperation(IMAGE, len(script.images), t.integer("address", 0), self._space(t), where=t.at()))
-            script.images.append(self._bytes(t))
+            image = self._bytes(t)
+            address = self._place(t, len(image))
+            script.ops.append(ScriptOperation(IMAGE, len(script.images), address, self._space(t), where=t.at()))
+            script.images.append(image)
         script.ops.append(ScriptOperation(11))
         for t in table.tables("step"):
             self._step(t)
@@ -206,7 +217,8 @@ class _Reader:
                 self._received(t)
                 continue
             t.only("port", "space", "address", "words", "size", "file", "bytes")
-            expected, address = self._bytes(t), t.integer("address", 0)
+            expected = self._bytes(t)
+            address = self._place(t, len(expected))
             number = len(script.memory)
             script.memory.append(MemoryCheck(number, address, expected, t.at(), t.optional_text("port") or "memory"))
             script.ops.append(ScriptOperation(10, number, address, self._space(t), len(expected), where=t.at()))
@@ -226,7 +238,8 @@ class _Reader:
         if kind == "read" and "expect" in t:
             mask = t.integer("mask", 0) if "mask" in t else (1 << 1024) - 1
             at = len(self._script.ops) - 1
-            self._script.compares.append(Compare(at, t.integer("expect", 0) & mask, mask, t.at(kind), self._script.ops[-1].text))
+            value = _fitting(t, "expect", self._driver(t, kind).port.data_bits(write=False), t.text(kind))
+            self._script.compares.append(Compare(at, value & mask, mask, t.at(kind), self._script.ops[-1].text))
 
     def _ops(self, kind: str, t: TomlTable) -> Iterator[ScriptOperation]:
         if kind in ("write", "read", "until"):
@@ -234,10 +247,8 @@ class _Reader:
         elif kind == "wait":
             t.only("wait", "value", "mask", "limit")
             number = self._number(t, "wait", self._plan.watched, "an output that can be waited for")
-            value = t.integer("value", 0) if "value" in t else 1
-            bits = next(x.width * x.count for x in self._work.top.leaves() if x.path == t.text("wait"))
-            if value >> bits:
-                raise t.wrong("value", f"{value:#x} does not fit into {t.text('wait')}, whose width is {bits}")
+            bits = self._bits(t.text("wait"))
+            value = _fitting(t, "value", bits, t.text("wait")) if "value" in t else 1
             stated = "value" in t and bits > 1
             yield ScriptOperation(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value, stated=stated)
         elif kind == "send":
@@ -253,7 +264,8 @@ class _Reader:
             yield ScriptOperation(6, self._receiver(t, "receive").index, t.integer("count", 1))
         elif kind == "set":
             t.only("set", "value")
-            yield ScriptOperation(7, self._number(t, "set", self._plan.ties, "an input that is tied"), 0, t.integer("value", 0))
+            number = self._number(t, "set", self._plan.ties, "an input that is tied")
+            yield ScriptOperation(7, number, 0, _fitting(t, "value", self._bits(t.text("set")), t.text("set")))
         else:
             t.only("idle")
             yield ScriptOperation(8, 0, t.integer("idle", 1))
@@ -271,15 +283,16 @@ class _Reader:
             address, name, bits = found.offset, found.name, found.bits
         else:
             address, name, bits = t.integer("address", 0), f"{t.integer('address', 0):#x}", 0
+        self._reaches(t, instance, address, write=kind == "write")
         size = self._size(t, instance, address, bits // 8)
+        width = instance.port.data_bits(write=kind == "write")
         text = f"{kind} {instance.port.name} {name}"
         if kind == "write":
-            return ScriptOperation(
-                1, instance.index, address, t.integer("data", 0), text=text, error=t.boolean("error", False), size=size
-            )
+            data = _fitting(t, "data", width, instance.port.name)
+            return ScriptOperation(1, instance.index, address, data, text=text, error=t.boolean("error", False), size=size)
         if kind == "read":
             return ScriptOperation(2, instance.index, address, text=text, error=t.boolean("error", False), size=size)
-        value = t.integer("value", 0) if "value" in t else 1
+        value = _fitting(t, "value", width, instance.port.name) if "value" in t else 1
         mask = t.integer("mask", 1) if "mask" in t else (1 << 64) - 1
         return ScriptOperation(3, instance.index, address, mask, value & mask, text=text, size=size)
 
@@ -296,6 +309,37 @@ class _Reader:
         if size > most or size.bit_count() != 1 or address % size:
             raise t.wrong("size", f"an access at {address:#x} of {instance.port.name} has 1, 2, 4, ... up to {most} bytes, aligned")
         return size
+
+    def _reaches(self, t: TomlTable, instance: ProtocolInstance, address: int, *, write: bool) -> None:
+        """Raises DeviceError for an address that the port cannot have: too large, or between two that it counts."""
+        port, key = instance.port, "register" if "register" in t else "address"
+        shift = port.settings.shift if "SHIFT" in instance.part.parameters else 0
+        if address % (1 << shift):
+            raise t.wrong(
+                key, f"{address:#x} is between two addresses of {port.name}, which count {1 << shift} bytes: expected a multiple",
+                hint="`shift` of the port in adopt.toml says how many bytes its addresses count (2**shift)",
+            )  # fmt: skip
+        bits = port.address_bits(write=write)
+        if bits is not None and address >> shift + bits:
+            raise t.wrong(key, f"{address:#x} is beyond {port.name}, {_space_of(bits, 1 << shift)}")
+
+    def _place(self, t: TomlTable, size: int) -> int:
+        """Return the address of an image; the port that it names, if any, must reach all of it."""
+        address = t.integer("address", 0)
+        name = t.text("port").partition("[")[0] if "port" in t else ""
+        instances = [i for i in self._plan.instances if i.port.group.name == name and "SPACE" in i.part.parameters]
+        for port, part in [(i.port, i.part) for i in instances[:1]]:
+            sizes = [b for b in (port.address_bits(write=False), port.address_bits(write=True)) if b is not None]
+            unit = 1 << port.settings.shift if "SHIFT" in part.parameters else 1
+            if port.protocol.name in _WORDS:
+                unit = (max(b for b in (port.data_bits(write=False), port.data_bits(write=True), 1) if b is not None) + 7) // 8
+            last = address + max(size, 1) - 1
+            if sizes and last >= unit << max(sizes):
+                raise t.wrong("address", f"{last:#x} is beyond {name}, {_space_of(max(sizes), unit)}")
+        return address
+
+    def _bits(self, path: str) -> int:
+        return next(x.width * x.count for x in self._work.top.leaves() if x.path == path)
 
     def _driver(self, t: TomlTable, key: str) -> ProtocolInstance:
         found = self._plan.driver(t.text(key))
@@ -333,9 +377,7 @@ class _Reader:
             value = mask = 0
             for name, bits in fields:
                 every = (1 << bits) - 1
-                known = stated.get(name, every if ones and name.endswith(_WHOLE) else 0)
-                if known > every or known < 0:
-                    raise t.wrong("data", f"{known:#x} does not fit into {name}, which has {bits} bits")
+                known = _within(t, "data", stated.get(name, every if ones and name.endswith(_WHOLE) else 0), bits, name)
                 value = value << bits | known
                 mask = mask << bits | (every if name in stated else 0)
             yield value, mask
@@ -362,10 +404,9 @@ class _Reader:
             raise t.wrong("", "one of words, file and bytes says what memory holds")
         if kinds == ["words"]:
             size = t.integer("size", 1) if "size" in t else 4
-            words = t.integers("words", 0, ())
-            if any(w >> (8 * size) for w in words):
-                raise t.wrong("words", f"a word does not fit into {size} bytes")
-            return b"".join(w.to_bytes(size, "little") for w in words)
+            words = t.integers("words", -(1 << 8 * size - 1), ())
+            fitting = (_within(t, "words", w, 8 * size, f"a word of {size} bytes") for w in words)
+            return b"".join(w.to_bytes(size, "little") for w in fitting)
         if kinds == ["file"]:
             path = self._path.parent / t.text("file")
             try:
@@ -376,3 +417,33 @@ class _Reader:
             return bytes.fromhex(t.text("bytes"))
         except ValueError as error:
             raise t.wrong("bytes", f"is not hexadecimal text ({error})") from error
+
+
+def _many(bits: int) -> str:
+    return f"{bits} bit{'' if bits == 1 else 's'}"
+
+
+def _space_of(bits: int, unit: int) -> str:
+    counted = f", which count {unit} bytes" if unit > 1 else ""
+    return f"whose addresses have {_many(bits)}{counted}: expected at most {(unit << bits) - 1:#x}"
+
+
+def _fitting(t: TomlTable, key: str, bits: int | None, what: str) -> int:
+    """Return the number of a key as the bits of a port; bits: None: not known."""
+    value = t.get(key, "an integer", _is_integer)
+    return _within(t, key, value, bits, what) if bits is not None or value < 0 else value
+
+
+def _within(t: TomlTable, key: str, value: int, bits: int | None, what: str) -> int:
+    """Return a number as so many bits, a negative one as its two's complement. Raises DeviceError if it does not fit."""
+    if bits is None:
+        raise t.wrong(key, f"{value} is negative, and the width of {what} is not known: write its bits")
+    if not -(1 << bits >> 1) <= value < 1 << bits:
+        least = f"{-(1 << bits >> 1)} to " if value < 0 else "at most "
+        said = f"{value if value < 0 else hex(value)} does not fit into {what}, which has {_many(bits)}"
+        raise t.wrong(key, f"{said}: expected {least}{(1 << bits) - 1:#x}")
+    return value & (1 << bits) - 1
+
+
+def _is_integer(value: TomlValue) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -12,12 +12,13 @@ from math import prod
 
 from peakrdl_regblock.identifier_filter import SV_KEYWORDS
 
+from fleet.adopt.bench.library import SIGNAL
 from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal
 from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
 from fleet.adopt.bench.sequencer import Embedded, sequencer_text
 from fleet.adopt.names import tokens
-from fleet.adopt.ports import PortLeaf, Top, TopPort
+from fleet.adopt.ports import PortLeaf, Top, TopPort, interface_values
 from fleet.adopt.workspace import AdoptWorkspace, Clock, Reset
 from fleet.engines.linked.link import BenchLink
 
@@ -160,7 +161,7 @@ class _Writer:
             array = "".join(f" [0:{n - 1}]" for n in port.array)
             if port.interface:
                 inputs = ", ".join(f".{n}({self._interface_input(n)})" for n in port.interface_inputs)
-                yield f"  {port.interface} {name}{array} ({inputs});"
+                yield f"  {port.interface}{interface_values(self._work.parameters, port.name)} {name}{array} ({inputs});"
             else:
                 kind = "wire" if port.direction == "inout" else "logic"
                 yield f"  {kind} [{max(1, port.width) - 1}:0] {name}{array};"
@@ -168,7 +169,7 @@ class _Writer:
             for leaf in port.leaves:
                 if leaf.width:
                     yield from self._leaf(port, leaf)
-        values = ", ".join(f".{name}({value})" for name, value in self._work.parameters.items())
+        values = ", ".join(f".{name}({value})" for name, value in self._work.parameters.items() if "." not in name)
         # `do` is a name in Verilog, and a word of the language of the bench.
         names = {p.name: f"\\{p.name} " if p.name in SV_KEYWORDS else p.name for p in top.ports}
         connections = ",\n    ".join(f".{names[p.name]}(p_{p.name})" for p in top.ports)
@@ -273,7 +274,8 @@ class _Writer:
                 "taken": f"taken{i.index}",
             }
         for name in sorted(part.inputs - wires.keys()):
-            wires[name] = f"g{number}_{name}" if name in port.group.signals else port.absent(name)
+            signal = name.removesuffix(SIGNAL)
+            wires[name] = f"g{number}_{signal}" if signal in port.group.signals else port.absent(signal)
         for name in sorted(part.outputs - wires.keys()):
             wires[name] = f"g{number}_{name}" if name in port.group.signals else ""
         used = part.inputs | part.outputs

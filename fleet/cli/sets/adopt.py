@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fleet.adopt.bench.plan import not_driven
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.diff import moved, moved_registers
 from fleet.adopt.filelist import Sources, read_sources
@@ -20,6 +21,7 @@ from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import AdoptedRegister, read_registers, registers_file, shipped
 from fleet.adopt.vhdl import with_verilog
+from fleet.adopt.workspace import guesses, proposed
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode, FleetError, heaviest
 from fleet.sdk.ports import Protocol
@@ -80,9 +82,9 @@ def run_adopt(asked: AdoptRequest) -> int:
     if asked.old is not None:
         return _compare(asked, top, ports, closure, protocols)
     if asked.machine:
-        click.echo(json.dumps(_table(top, sources, ports, closure), indent=1))
+        click.echo(json.dumps(_table(top, sources, ports, closure, protocols), indent=1))
     else:
-        for line in _lines(top, sources, ports, closure):
+        for line in _lines(top, sources, ports, closure, protocols):
             click.echo(line)
     if asked.output is not None and whole:
         for path in _workspace(asked, asked.output, top, sources, ports, closure, protocols):
@@ -178,7 +180,8 @@ def run_replay(
     outcome = failed.outcome
     if shrink:
         small = shrink_test(failed.runner, path, _SHRINK_S)
-        click.echo(f"wrote {small.path}: {small.after} of {small.before} tables are left after {small.runs} runs")
+        words = f" and {small.words_after} of {small.words_before} words" if small.words_before else ""
+        click.echo(f"wrote {small.path}: {small.after} of {small.before} tables{words} are left after {small.runs} runs")
         click.echo(f"it fails by: {small.reason}")
         path = small.path
         outcome = failed.runner.run(path) if exported is not None else outcome
@@ -215,6 +218,7 @@ def _outcome_lines(test: Path, top: str, outcome: Outcome, *, named: bool) -> It
         if c := found.cycles:
             yield f"cycles from a command to its commit: {min(c)} to {max(c)}, {sum(c) / len(c):.1f} on average"
         yield from (f"scope: {line}" for line in found.scope)
+    yield from (f"scope: {line}" for line in outcome.scope)
     yield from (f"not driven: {line}" for line in outcome.undriven)
     yield from (f"pause does nothing at {line}" for line in outcome.unpaused)
     for u in outcome.unknown:
@@ -268,7 +272,7 @@ def _widths(top: Top) -> Mapping[str, int]:
     return {leaf.path: leaf.width * leaf.count for leaf in top.leaves()}
 
 
-def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator[str]:
+def _lines(top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> Iterator[str]:
     widths = _widths(top)
     given = [f"{p.name}={p.value}" for p in top.parameters if p.given]
     defaults = len(top.parameters) - len(given)
@@ -289,6 +293,11 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator
             yield f"  {', '.join(_signal(name, paths, g, widths) for name, paths in g.signals.items())}"
     for g in ports.groups:
         yield from (f"note: {g.name}: {note}" for note in g.notes)
+    for port in top.ports:
+        for p in (p for p in port.interface_parameters if not p.given):
+            of = f"{p.name.partition('.')[2]} of its interface {port.interface}"
+            yield f"note: {port.name}: {of} is {p.value}, its default; --parameter {p.name}=..."
+    yield from (f"note: {line}" for line in guesses(proposed(top, ports, protocols)))
     if ports.unmapped:
         yield f"not mapped: {len(ports.unmapped)} of {len(widths)}"
         yield from (f"  {u.path} [{widths[u.path]}]: {u.reason}" for u in ports.unmapped)
@@ -297,6 +306,9 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator
     if top.missing:
         yield f"modules without a source: {len(top.missing)}"
         yield from (f"  {m.name} x{m.count} at {m.path} ({m.where}): {', '.join(m.ports)}" for m in top.missing)
+    if silent := list(not_driven(ports, top, protocols)):
+        yield f"mapped, but not driven by the bench: {len(silent)}"
+        yield from (f"  {line}" for line in silent)
     yield f"{len(widths) - len(ports.unmapped)} of {len(widths)} ports mapped in {len(ports.groups)} groups"
 
 
@@ -317,7 +329,9 @@ def _wire(g: PortGroup, widths: Mapping[str, int]) -> str:
     return " ".join((path, *([f"({', '.join(facts)})"] if facts else [])))
 
 
-def _table(top: Top, sources: Sources, ports: PortMap, closure: str) -> dict[str, object]:
+def _table(
+    top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]
+) -> dict[str, object]:  # fmt: skip
     widths = _widths(top)
     return {
         "top": top.name,
@@ -338,6 +352,8 @@ def _table(top: Top, sources: Sources, ports: PortMap, closure: str) -> dict[str
             for g in ports.groups
         ],
         "unmapped": [{"port": u.path, "bits": widths[u.path], "reason": u.reason} for u in ports.unmapped],
+        "guesses": list(guesses(proposed(top, ports, protocols))),
+        "not_driven": list(not_driven(ports, top, protocols)),
         "missing": [
             {"module": m.name, "count": m.count, "path": m.path, "where": m.where, "ports": list(m.ports)} for m in top.missing
         ],

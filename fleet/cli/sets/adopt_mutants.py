@@ -33,7 +33,7 @@ def run_adopted_mutants(folder: Path, count: int, seed: int, only: str | None) -
     found = explained = 0
     holes: list[str] = []
     with Scratch("mutants") as scratch:
-        for result in mutants.look(wanted, scratch):
+        for result in mutants.look(wanted, scratch, click.echo):
             told(result)
             if result.verdict == "found":
                 found += 1

@@ -444,7 +444,8 @@ def replay(
     simulator: tuple[str, ...], waves: bool | None,
 ) -> int:  # fmt: skip
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
-    A test in the folder of its workspace can be named alone.
+    A test that lies in the folder of its workspace needs no folder (`fleet isa replay npu copy.toml`), or no workspace
+    (`fleet isa replay npu/copy.toml`).
 
     Exit code 1 where a value, memory or stream differs from the test or the functional model, a step does not end, the design
     breaks a protocol, or simulators disagree; 4 where nothing was compared.
@@ -455,6 +456,8 @@ def replay(
         if test is not None:
             raise click.BadParameter(f"{folder} is a file", param_hint="WORKSPACE")
         folder, test = folder.parent, folder
+    if test is not None and not test.exists() and (folder / test).is_file():
+        test = folder / test
     return run_replay(
         folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine, simulators=simulator, waves=waves
     )

@@ -7,7 +7,7 @@ surrounding expression must keep its width and sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from pyslang import ast
@@ -21,6 +21,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 _SIZED = re.compile(r"(\d+)\s*'([sS]?)([bBdDhHoO])([0-9a-fA-F_]+)\Z")
 _PLAIN = re.compile(r"\d[\d_]*\Z")
 _BASES = {"b": 2, "o": 8, "d": 10, "h": 16}
+_CAST = re.compile(r"(\$signed\()?(\d+)'\(")
 _RESET = re.compile(r"[!~]?\s*\w*(?:rst|reset)\w*\Z", re.I)
 
 _BINARY = {
@@ -208,7 +209,7 @@ def _moved_range(e: ast.RangeSelectExpression, text_of: TextOf) -> Alternatives:
 def _zero_extended(e: ast.ConversionExpression, text_of: TextOf) -> Alternatives:
     """Zero-extend a signed value that a cast widens."""
     operand = text_of(e.operand)
-    if not operand or not e.operand.type.isSigned or not e.operand.type.isIntegral or is_constant(e.operand):
+    if not operand or not e.operand.type.isSigned or not e.operand.type.isIntegral or is_constant(e.operand) or e.type.isEnum:
         return ()
     width, before = int(e.type.bitWidth), int(e.operand.type.bitWidth)
     if width <= before:
@@ -240,20 +241,64 @@ def exchanged_labels(e: ast.Expression, text: str, labels: Sequence[tuple[ast.Ex
 
 
 def held(e: ast.AssignmentExpression, left: str, right: str, names: set[str], *, reset: bool) -> Alternatives:
-    """Alternatives for an assignment: keep the old value, or a stuck bit."""
-    kind = e.left.type
-    if not kind.isIntegral or e.right.type.isSigned or right.lstrip().startswith("'{"):
+    """Alternatives for an assignment: keep the old value, or a stuck bit.
+
+    The target's sign is not that of the right-hand side, whose signed operands would become unsigned beside an unsigned arm.
+    """
+    kind, value = e.left.type, bare(e.right)
+    if not kind.isIntegral or not value.type.isIntegral or e.right.type.isSigned or right.lstrip().startswith("'{"):
         return ()
+    signed = value.type.isSigned and not value.type.isEnum and not _PLAIN.match(_bare(right))
+    keep = f"$signed({left})" if signed else left
     if reset:
-        return (("reset", left),) if e.isNonBlocking else ()
+        return (("reset", keep),) if e.isNonBlocking else ()
     found: list[tuple[str, str]] = []
     if e.isNonBlocking:
-        found.append(("hold", left))
-    elif WORD.fullmatch(left) and left.endswith("_d") and left[:-1] + "q" in names and right != left[:-1] + "q":
-        found.append(("hold", left[:-1] + "q"))
+        found.append(("hold", keep))
+    elif WORD.fullmatch(left) and left.endswith("_d") and right != (q := left[:-1] + "q") and q in names and _alike(e.left, q):
+        found.append(("hold", f"$signed({q})" if signed else q))
     if int(kind.bitWidth) == 1 and not kind.isEnum:
-        found += [("stuck", v) for v in ("1'b0", "1'b1") if v != right.strip()]
+        bits = ("1'sb0", "1'sb1") if signed else ("1'b0", "1'b1")
+        found += [("stuck", v) for v in bits if v != right.strip()]
     return found
+
+
+def bare(e: ast.Expression) -> ast.Expression:
+    """Return an expression without the conversions that its context adds."""
+    while isinstance(e, ast.ConversionExpression) and e.isImplicit:
+        e = e.operand
+    return e
+
+
+def _alike(target: ast.Expression, name: str) -> bool:
+    """Return whether a variable beside the target has its width, so that it does not widen the expression."""
+    symbol = getattr(target, "symbol", None)
+    scope = getattr(symbol, "parentScope", None)
+    found = scope.lookupName(name) if scope is not None else None
+    return isinstance(found, ast.ValueSymbol) and found.type.isIntegral and found.type.bitWidth == target.type.bitWidth
+
+
+def harmless(found: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return alternatives that suit all instances of a module: of texts that differ in width the narrowest, in sign the signed one.
+
+    Beside an unsigned arm a signed one becomes unsigned, beside a wider one it becomes wider.
+    """
+    kept = list(found)
+    narrowest: dict[tuple[str, str], int] = {}
+    for operator, text in kept:
+        if (cast := _CAST.match(text)) is not None:
+            key = operator, text[cast.end() :]
+            narrowest[key] = min(int(cast[2]), narrowest.get(key, int(cast[2])))
+    texts = set(kept)
+
+    def good(operator: str, text: str) -> bool:
+        signed = text.replace("1'b", "1'sb") if text in ("1'b0", "1'b1") else f"$signed({text})"
+        if (operator, signed) in texts:
+            return False
+        cast = _CAST.match(text)
+        return cast is None or int(cast[2]) == narrowest[operator, text[cast.end() :]]
+
+    return [one for one in kept if good(*one)]
 
 
 def _bare(text: str) -> str:

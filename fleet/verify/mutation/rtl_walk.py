@@ -77,6 +77,8 @@ class _Walker:
 
     def finished(self) -> list[RtlSite]:
         """Return the sites with alternatives, without those constant in some instance or in a function called by constants."""
+        for s in self._sites.values():
+            s.alternatives = dict.fromkeys(operators.harmless(s.alternatives))
         good = [
             s
             for key, s in self._sites.items()

@@ -15,6 +15,7 @@ from fleet.core.file_kinds import MODEL_BUNDLE
 from fleet.cosim.models.data import load_arrays, random_like
 from fleet.errors import ModelError
 from fleet.ir.program import Program
+from fleet.ir.types import shape_of
 
 if TYPE_CHECKING:
     from fleet.symbols.dims import Declared
@@ -200,10 +201,11 @@ def load_model(
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
         raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error
-    for a in program.inputs:
-        if 0 in a.shape:
-            where = str(input_path) if input_path else spec
-            raise ModelError(f'input "{a.name}" is empty: shape {list(a.shape)}', where=where, hint="give at least one row")
+    if empty := [a for a in program.inputs if 0 in a.shape]:
+        if all(0 in shape_of(value.type) for value in program.returned()):
+            where, a = str(input_path) if input_path else spec, empty[0]
+            what = f'input "{a.name}" is empty, shape {list(a.shape)}, and so are all results'
+            raise ModelError(what, where=where, hint="give at least one row")
     fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
     bound_inputs = tuple(name for name in given if name not in fed and name not in program.weights)
     return LoadedModel(spec, program, fed, tuple(drawn), bound_inputs)

@@ -11,7 +11,7 @@ from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_PARTS
 from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.operators.shapes import checked
-from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.registry import Result, operator
 
 
 @operator("Reshape")
@@ -157,7 +157,7 @@ def _pad_axis(x: OnnxArray, axis: int, low: int, high: int, mode: str) -> OnnxAr
 
 
 @operator("Pad", domain=OLDER)
-def _pad_by_attributes(n: NodeCall) -> OnnxArray:
+def _pad_by_attributes(n: NodeCall) -> Result:
     """Opset 1 has `paddings`, and the value, as attributes."""
     none: list[int] = []
     return _pad(

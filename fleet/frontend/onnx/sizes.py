@@ -1,0 +1,221 @@
+"""Sizes of named dimensions that a model states: names such as "past + 1", and sizes that its weights demand.
+
+A model with pixels [batch, num_channels, height, width] whose first convolution has 3 channels demands num_channels = 3. ONNX's own
+shape inference carries the names through the graph; what a node's operands say of a name is collected here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import onnx
+from onnx import helper, shape_inference
+
+from fleet.frontend.onnx.graph import OnnxModel, OnnxNode
+from fleet.frontend.onnx.registry import MICROSOFT
+from fleet.symbols.expr import Expr, Var
+from fleet.symbols.expr_evaluate import evaluate
+from fleet.symbols.expr_parse import parse_python
+from fleet.symbols.expr_tree import ExprError
+
+Dim: TypeAlias = "int | str"
+Shape: TypeAlias = Sequence[Dim]
+
+_SMALL = 64
+"""Elements of a weight that the shape inference sees: shapes and axes."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def stated(dim: str, names: Sequence[str]) -> Expr | None:
+    """A dimension's name as an expression of the names of other dimensions ("past + 1"); None if it is only a name."""
+    used = [name for name in dict.fromkeys(_NAME.findall(dim)) if name in names]
+    if not used or any(name not in names for name in _NAME.findall(dim)):
+        return None
+    try:
+        return parse_python(dim, {name: Var(name) for name in used})
+    except ExprError:
+        return None
+
+
+def size_of(dim: str, sizes: Mapping[str, int]) -> int | None:
+    """The size of a dimension whose name is an expression of these; None if it is none, or has no value from 0 on."""
+    expression = stated(dim, list(sizes))
+    try:
+        found = evaluate([expression], sizes)[0] if expression is not None else -1
+    except ExprError:
+        return None
+    return found if found >= 0 else None
+
+
+def with_sizes(dim: Dim, sizes: Mapping[str, int], names: Sequence[str]) -> Dim:
+    """A dimension when some names have sizes: of an expression the rest. names: of all dimensions."""
+    if not isinstance(dim, str) or dim in sizes:
+        return dim if isinstance(dim, int) else sizes[dim]
+    if stated(dim, [name for name in names if name != dim]) is None:
+        return dim
+    rest = _NAME.sub(lambda m: str(sizes.get(m[0], m[0])), dim)
+    found = None if _NAME.search(rest) else size_of(dim, sizes)
+    return rest if found is None else found
+
+
+def demanded_sizes(model: OnnxModel) -> dict[str, int]:
+    """Sizes of the inputs' unknown dimensions that nodes demand: channels of a convolution, rows of a product's weight.
+
+    A dimension without a name is called "INPUT.PLACE". Empty if nothing is unknown, or if onnx cannot infer shapes.
+    """
+    graph = model.graph
+    ports = {p.name: [d if d != "" else f"{p.name}.{i}" for i, d in enumerate(p.dims)] for p in graph.inputs if p.dims is not None}
+    names = {d for dims in ports.values() for d in dims if isinstance(d, str)}
+    if not names:
+        return {}
+    shapes: dict[str, Shape] = {
+        **_inferred(model, ports),
+        **{name: list(array.shape) for name, array in graph.weights.items()},
+        **ports,
+    }
+    found: dict[str, int] = {}
+    for node in graph.nodes:
+        operands = [shapes.get(name) if name else None for name in node.inputs]
+        for one, other in _pairs(node, operands):
+            for a, b in ((one, other), (other, one)):
+                if isinstance(a, str) and a in names and isinstance(b, int) and b > 0:
+                    found.setdefault(a, b)
+    return found
+
+
+def _inferred(model: OnnxModel, ports: Mapping[str, Shape]) -> dict[str, Shape]:
+    """Shapes of the graph's values, as far as onnx infers them without the large weights."""
+    graph = model.graph
+    types = {p.name: p.code or 0 for p in graph.inputs}
+    inputs = [helper.make_tensor_value_info(name, types[name], list(dims)) for name, dims in ports.items()]
+    small: list[onnx.TensorProto] = []
+    for name, array in graph.weights.items():
+        try:
+            code = helper.np_dtype_to_tensor_dtype(array.dtype)
+        except (KeyError, ValueError):
+            continue
+        inputs.append(helper.make_tensor_value_info(name, code, array.shape))
+        if array.size <= _SMALL and array.dtype.kind in "iub" and name not in graph.texts:
+            small.append(onnx.numpy_helper.from_array(np.asarray(array), name))
+    nodes = [node.raw for node in graph.nodes if node.raw is not None]
+    made = helper.make_graph(nodes, "g", inputs, [], small)
+    opsets = [helper.make_opsetid(domain, version) for domain, version in model.opsets.items()]
+    try:
+        inferred = shape_inference.infer_shapes(helper.make_model(made, opset_imports=opsets), data_prop=True)
+    except (shape_inference.InferenceError, RuntimeError, ValueError, TypeError):
+        return {}
+    return {v.name: _shape(v) for v in inferred.graph.value_info if v.type.tensor_type.HasField("shape")}
+
+
+def _shape(value: onnx.ValueInfoProto) -> list[Dim]:
+    return [d.dim_value if d.HasField("dim_value") else d.dim_param for d in value.type.tensor_type.shape.dim]
+
+
+_Pairs: TypeAlias = Iterator[tuple[Dim, Dim]]
+_Operands: TypeAlias = Sequence["Shape | None"]
+
+
+def _pairs(node: OnnxNode, operands: _Operands) -> _Pairs:
+    """Dimensions of a node's operands that must be equal."""
+    rule = _RULES.get(node.op) if node.domain in ("", MICROSOFT) else None
+    if rule is not None and operands and operands[0] is not None:
+        try:
+            yield from rule(node, operands)
+        except (IndexError, TypeError):  # ranks or attributes that the operator does not allow: reading the node says so
+            return
+
+
+def _dims(operands: _Operands, index: int) -> Shape:
+    found = operands[index] if index < len(operands) else None
+    return [] if found is None else found
+
+
+def _convolution(node: OnnxNode, operands: _Operands) -> _Pairs:
+    weight = _dims(operands, 3 if node.op == "QLinearConv" else 1)
+    if weight and isinstance(weight[1], int):
+        yield _dims(operands, 0)[1], weight[1] * node.attributes.get("group", 1)
+
+
+def _transposed(_: OnnxNode, operands: _Operands) -> _Pairs:
+    if weight := _dims(operands, 1):
+        yield _dims(operands, 0)[1], weight[0]
+
+
+def _product(node: OnnxNode, operands: _Operands) -> _Pairs:
+    a, b = _dims(operands, 0), _dims(operands, 3 if node.op == "QLinearMatMul" else 1)
+    if a and b:
+        yield a[-1], b[-2] if len(b) > 1 else b[0]
+        yield from _aligned(node, [a[:-2], b[:-2]])
+
+
+def _gemm(node: OnnxNode, operands: _Operands) -> _Pairs:
+    a, b, c = (_dims(operands, i) for i in range(3))
+    if a and b:
+        a, b = a[::-1] if node.attributes.get("transA") else a, b[::-1] if node.attributes.get("transB") else b
+        yield a[1], b[0]
+        yield from _aligned(node, [[a[0], b[1]], c])
+
+
+def _blocks(node: OnnxNode, operands: _Operands) -> _Pairs:
+    yield _dims(operands, 0)[-1], node.attributes.get("K", 0)
+
+
+def _channels(_: OnnxNode, operands: _Operands) -> _Pairs:
+    if scale := _dims(operands, 1):
+        yield _dims(operands, 0)[1], scale[0]
+
+
+def _last(_: OnnxNode, operands: _Operands) -> _Pairs:
+    if scale := _dims(operands, 1):
+        yield _dims(operands, 0)[-1], scale[-1]
+
+
+def _recurrent(_: OnnxNode, operands: _Operands) -> _Pairs:
+    if weight := _dims(operands, 1):
+        yield _dims(operands, 0)[2], weight[2]
+
+
+def _aligned(_: OnnxNode, operands: _Operands) -> _Pairs:
+    """Of operands that are broadcast: a size other than 1 is that of all. A number of 1 demands nothing."""
+    known = [shape for shape in operands if shape is not None]
+    for i, one in enumerate(known):
+        for other in known[i + 1 :]:
+            for a, b in zip(reversed(one), reversed(other), strict=False):
+                if 1 not in (a, b):
+                    yield a, b
+
+
+def _joined(node: OnnxNode, operands: _Operands) -> _Pairs:
+    known = [shape for shape in operands if shape]
+    axis = node.attributes.get("axis", 0) % max(1, len(known[0])) if known else 0
+    for i, one in enumerate(known):
+        for other in known[i + 1 :]:
+            yield from ((a, b) for place, (a, b) in enumerate(zip(one, other, strict=False)) if place != axis)
+
+
+_RULES: Mapping[str, Callable[[OnnxNode, _Operands], _Pairs]] = {
+    **dict.fromkeys(("Conv", "ConvInteger", "QLinearConv", "FusedConv", "NhwcConv"), _convolution),
+    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"), _product),
+    **dict.fromkeys(("Gemm", "FusedGemm"), _gemm),
+    **dict.fromkeys(("BatchNormalization", "InstanceNormalization"), _channels),
+    **dict.fromkeys(("LayerNormalization", "SimplifiedLayerNormalization", "RMSNormalization"), _last),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), _recurrent),
+    **dict.fromkeys(
+        ("Add", "Sub", "Mul", "Div", "Pow", "Where", "Max", "Min", "Sum", "Mean", "Less", "Greater", "Equal", "And"), _aligned
+    ),
+    **{"ConvTranspose": _transposed, "MatMulNBits": _blocks, "Concat": _joined},
+}
+
+
+def drawn_sizes(dims: Sequence[str], demanded: Mapping[str, int], usual: int) -> dict[str, int]:
+    """Sizes of all unknown dimensions of drawn inputs: those demanded, expressions of others, else the usual one."""
+    sizes = {name: demanded.get(name, usual) for name in dims}
+    plain = {name: size for name, size in sizes.items() if stated(name, [n for n in dims if n != name]) is None}
+    for name in sizes:
+        if name not in plain and (found := size_of(name, plain)) is not None:
+            sizes[name] = found
+    return sizes

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.core.notice import notice
+from fleet.engines.onnxruntime.accuracy import compute_exactly
 from fleet.engines.onnxruntime.exact_sums import make_sums_exact
 from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.engines.onnxruntime.part import cut
@@ -86,6 +88,11 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
     widened = widen(model, [*dict.fromkeys(o.name for o in model.graph.output)])
     make_sums_exact(model)
+    if changed := compute_exactly(model.graph):
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        notice(
+            f"{path.name}: engine onnxruntime runs {changed[0]}{more} with accuracy_level 0, the file's may quantise activations"
+        )
     return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened)
 
 

@@ -34,6 +34,7 @@ class FileModel:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
         norms: operation id -> its normalisation, transform or resizing, which onnxruntime computes in its own way.
         weights: the file's initializers. widened: value -> the output that has it in a type that NumPy has.
+        taken: further values that the roundings of `norms` are computed from.
     """
 
     data: bytes
@@ -42,6 +43,7 @@ class FileModel:
     norms: Mapping[str, FoldedNorm | FourierTransform | Resizing]
     weights: Mapping[str, np.ndarray]
     widened: Mapping[str, str]
+    taken: tuple[str, ...]
 
 
 def file_of(program: Program) -> Path | None:
@@ -82,10 +84,11 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
         cut(model, program.inputs, program.outputs)
     exposed = {identity: name for identity, name in exposed.items() if name in made_names}  # others are the converter's
     there = {o.name for o in model.graph.output}
-    model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
     ways = ((node, norm_of(node) or transform_of(node) or resizing_of(node)) for node in graph.nodes)
     found = {node.outputs[0]: way for node, way in ways if way is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
+    taken = [n for norm in norms.values() for n in norm.inputs if n in made_names and n not in exposed.values()]
+    model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys([*exposed.values(), *taken]) if n not in there)
     widened = widen(model, [*dict.fromkeys(o.name for o in model.graph.output)])
     make_sums_exact(model)
     if changed := compute_exactly(model.graph):
@@ -93,7 +96,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
         notice(
             f"{path.name}: engine onnxruntime runs {changed[0]}{more} with accuracy_level 0, the file's may quantise activations"
         )
-    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened)
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened, tuple(taken))
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

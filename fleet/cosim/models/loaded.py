@@ -203,7 +203,10 @@ def load_model(
             program = load(spec, bound, given, seed=seed, dynamic=dynamic)
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
-        raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error
+        place = error.where or ""
+        named = is_onnx(spec) and place.startswith(f"{spec.partition('?')[0]}:")  # a node
+        where = " and ".join([place if named else spec, *files])
+        raise ModelError(error.what, where=where, hint=error.hint, detail=error.detail) from error
     empty = [a for a in program.inputs if 0 in a.shape]
     if empty and all(0 in shape_of(value.type) for value in program.returned()):
         where, a = str(input_path) if input_path else spec, empty[0]

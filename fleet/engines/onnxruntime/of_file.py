@@ -77,7 +77,8 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     model = onnx.load(str(path), load_external_data=False)
     model.ir_version = min(model.ir_version, IR_VERSION)  # additions of later versions of the format are not read
     made_names = {name for node in model.graph.node for name in node.output}
-    if missing := [name for name in program.outputs if name not in made_names | {v.name for v in model.graph.input}]:
+    weights = {*(w.name for w in model.graph.initializer), *(w.values.name for w in model.graph.sparse_initializer)}
+    if missing := [name for name in program.outputs if name not in made_names | weights | {v.name for v in model.graph.input}]:
         raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
     own = {v.name for v in model.graph.input}
     if not {o.name for o in model.graph.output} >= set(program.outputs) or any(a.name not in own for a in program.inputs):

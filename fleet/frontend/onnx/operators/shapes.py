@@ -22,7 +22,7 @@ def _constant(n: NodeCall) -> OnnxArray:
         return n.constant(n.words("value_strings"))
     if n.has("value_string"):
         return n.constant(n.build.words[n.attribute("value_string", "")], np.int64)
-    value = n.node.attributes.get("value")
+    value = n.node.attributes.get("value", n.node.attributes.get("sparse_value"))
     if not isinstance(value, np.ndarray):
         n.refuse("a constant of a kind that is not supported", "tensors, floats and ints are")
     return n.build.known(value)

@@ -38,6 +38,8 @@ _RESIZED = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "sim
 
 _NO_ADAPTER = re.compile(r"No Adapter (?:From Version \$?\d+ )?[Ff]or (\w+)")
 
+_INFERRED = re.compile(r"\[(?:Shape|Type)InferenceError\] (.*)")
+
 _CAUSES: tuple[type[Exception], ...] = (
     *(version_converter.ConvertError, shape_inference.InferenceError, checker.ValidationError, DecodeError),
     *(RuntimeError, ValueError, TypeError, LookupError),
@@ -91,8 +93,10 @@ def modernised(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
 
 def _reason(words: str) -> str:
     """What the converter's words say, without the places and assertions of its C++: ": no rule for Tile", or "" for other words."""
-    operator = _NO_ADAPTER.search(words)
-    return f": it has no rule for the operator {operator[1]}" if operator else ""
+    if operator := _NO_ADAPTER.search(words):
+        return f": it has no rule for the operator {operator[1]}"
+    inferred = _INFERRED.search(" ".join(words.split()))
+    return f" ({inferred[1][:200]})" if inferred else ""
 
 
 def _nodes(graph: onnx.GraphProto, name: str, depth: int) -> Iterator[onnx.NodeProto]:
@@ -124,5 +128,7 @@ def _check(node: onnx.NodeProto, version: int, name: str) -> None:
             refuse(where, f"its attribute {key} is of another kind than opset {version} says")
         if attribute.required and key not in kinds:
             refuse(where, f"has no attribute {key}, which opset {version} wants")
+    if node.op_type == "Scan" and version < 9:
+        refuse(where, "scans a batch of sequences, as only opset 8 has it", "export the model again")
     if node.op_type == "BatchNormalization" and any(a.name == "spatial" and a.i == 0 for a in node.attribute):
         refuse(where, "normalises each element by itself (spatial=0), which no later opset can", "export the model again")

@@ -60,6 +60,8 @@ def modernised(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
     bare.CopyFrom(proto)
     named = {port.name for port in bare.graph.input}
     for tensor in bare.graph.initializer:  # the converter looks for them among the inputs, where the oldest files have them
+        if not isinstance(tensor.name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            refuse(name, "a name that is not UTF-8")
         if tensor.name not in named:
             bare.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     taken: dict[str, onnx.TensorProto] = {}

@@ -335,6 +335,8 @@ def _numeric_part(graph: onnx.GraphProto, where: str) -> _NumericPart:
     for port in graph.output:
         made = maps.get(port.name)
         if made is not None:
+            if not isinstance(made.input[0], str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                refuse(where, "a name that is not UTF-8")
             outputs.append(onnx.ValueInfoProto(name=made.input[0]))
             lines.append(f"output {port.name} is a dictionary for each row: {made.input[0]} is given, {_columns(made)}")
         elif port.type.tensor_type.elem_type == onnx.TensorProto.STRING and port.name not in made_of_letters:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
-from onnx import helper, shape_inference
+from onnx import defs, helper, shape_inference
 
 from fleet.frontend.onnx.graph import OnnxModel, OnnxNode
 from fleet.frontend.onnx.registry import MICROSOFT
@@ -101,7 +101,7 @@ def _inferred(model: OnnxModel, ports: Mapping[str, Shape]) -> dict[str, Shape]:
         inputs.append(helper.make_tensor_value_info(name, code, array.shape))
         if array.size <= _SMALL and array.dtype.kind in "iub" and name not in graph.texts:
             small.append(onnx.numpy_helper.from_array(np.asarray(array), name))
-    nodes = [node.raw for node in graph.nodes if node.raw is not None]
+    nodes = [node.raw for node in graph.nodes if _as_defined(node, model.opsets.get(node.domain, 0))]
     made = helper.make_graph(nodes, "g", inputs, [], small)
     opsets = [helper.make_opsetid(domain, version) for domain, version in model.opsets.items()]
     try:
@@ -109,6 +109,22 @@ def _inferred(model: OnnxModel, ports: Mapping[str, Shape]) -> dict[str, Shape]:
     except (shape_inference.InferenceError, RuntimeError, ValueError, TypeError):
         return {}
     return {v.name: _shape(v) for v in inferred.graph.value_info if v.type.tensor_type.HasField("shape")}
+
+
+def _as_defined(node: OnnxNode, opset: int) -> bool:
+    """Whether a node has the inputs and attributes of its definition, and no bodies: onnx's inference is C++ that trusts them."""
+    if node.raw is None or node.subgraphs() or not defs.has(node.op, opset, node.domain):
+        return False
+    schema: Any = defs.get_schema(node.op, opset, node.domain)
+    if (
+        not schema.min_input <= len(node.inputs) <= schema.max_input
+        or not schema.min_output <= len(node.outputs) <= schema.max_output
+    ):
+        return False
+    kinds = {a.name: a.type for a in node.raw.attribute}
+    known = {key: a.type.value for key, a in schema.attributes.items()}
+    needed = {key for key, a in schema.attributes.items() if a.required}
+    return needed <= kinds.keys() and all(known.get(key) == kind for key, kind in kinds.items())
 
 
 def _shape(value: onnx.ValueInfoProto) -> list[Dim]:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from fleet.frontend.onnx.graph import Graph, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.problems import refuse
-from fleet.frontend.onnx.sizes import with_sizes
+from fleet.frontend.onnx.sizes.names import with_sizes
 
 
 def cut(model: OnnxModel, first: Sequence[str], last: Sequence[str]) -> OnnxModel:

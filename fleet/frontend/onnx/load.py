@@ -26,7 +26,8 @@ from fleet.frontend.onnx.importer import import_model
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
-from fleet.frontend.onnx.sizes import demanded_sizes, drawn_sizes, stated
+from fleet.frontend.onnx.sizes.demanded import demanded_sizes
+from fleet.frontend.onnx.sizes.names import drawn_sizes, stated
 from fleet.frontend.onnx.tensors import dtype_of
 from fleet.frontend.onnx.texts import TEXT, decoded, encoded, spelled
 from fleet.ir.program import Argument, Program

@@ -14,7 +14,8 @@ from fleet.cosim.models.loaded import load_model
 from fleet.errors import ModelError
 from fleet.frontend.onnx.load import sample_inputs
 from fleet.frontend.onnx.reader import read_model
-from fleet.frontend.onnx.sizes import demanded_sizes, size_of
+from fleet.frontend.onnx.sizes.demanded import demanded_sizes
+from fleet.frontend.onnx.sizes.names import size_of
 
 
 def zeros(*shape: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Sizes of named dimensions that a model states: names such as "past + 1", and sizes that its weights demand.
+"""Sizes of unknown dimensions that a model's weights demand.
 
 A model with pixels [batch, num_channels, height, width] whose first convolution has 3 channels demands num_channels = 3. ONNX's own
 shape inference carries the names through the graph; what a node's operands say of a name is collected here.
@@ -6,7 +6,6 @@ shape inference carries the names through the graph; what a node's operands say 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -16,50 +15,12 @@ from onnx import defs, helper, shape_inference
 
 from fleet.frontend.onnx.graph import OnnxModel, OnnxNode
 from fleet.frontend.onnx.registry import MICROSOFT
-from fleet.symbols.expr import Expr, Var
-from fleet.symbols.expr_evaluate import evaluate
-from fleet.symbols.expr_parse import parse_python
-from fleet.symbols.expr_tree import ExprError
 
-Dim: TypeAlias = "int | str"
-Shape: TypeAlias = Sequence[Dim]
+_Dim: TypeAlias = "int | str"
+_Shape: TypeAlias = Sequence[_Dim]
 
 _SMALL = 64
 """Elements of a weight that the shape inference sees: shapes and axes."""
-
-_NAME = re.compile(r"[^\W\d]\w*")
-
-
-def stated(dim: str, names: Sequence[str]) -> Expr | None:
-    """A dimension's name as an expression of the names of other dimensions ("past + 1"); None if it is only a name."""
-    used = [name for name in dict.fromkeys(_NAME.findall(dim)) if name in names]
-    if not used or any(name not in names for name in _NAME.findall(dim)):
-        return None
-    try:
-        return parse_python(dim, {name: Var(name) for name in used})
-    except ExprError:
-        return None
-
-
-def size_of(dim: str, sizes: Mapping[str, int]) -> int | None:
-    """The size of a dimension whose name is an expression of these; None if it is none, or has no value from 0 on."""
-    expression = stated(dim, list(sizes))
-    try:
-        found = evaluate([expression], sizes)[0] if expression is not None else -1
-    except ExprError:
-        return None
-    return found if found >= 0 else None
-
-
-def with_sizes(dim: Dim, sizes: Mapping[str, int], names: Sequence[str]) -> Dim:
-    """A dimension when some names have sizes: of an expression the rest. names: of all dimensions."""
-    if not isinstance(dim, str) or dim in sizes:
-        return dim if isinstance(dim, int) else sizes[dim]
-    if stated(dim, [name for name in names if name != dim]) is None:
-        return dim
-    rest = _NAME.sub(lambda m: str(sizes.get(m[0], m[0])), dim)
-    found = None if _NAME.search(rest) else size_of(dim, sizes)
-    return rest if found is None else found
 
 
 def demanded_sizes(model: OnnxModel) -> dict[str, int]:
@@ -72,7 +33,7 @@ def demanded_sizes(model: OnnxModel) -> dict[str, int]:
     names = {d for dims in ports.values() for d in dims if isinstance(d, str)}
     if not names:
         return {}
-    shapes: dict[str, Shape] = {
+    shapes: dict[str, _Shape] = {
         **_inferred(model, ports),
         **{name: list(array.shape) for name, array in graph.weights.items()},
         **ports,
@@ -87,7 +48,7 @@ def demanded_sizes(model: OnnxModel) -> dict[str, int]:
     return found
 
 
-def _inferred(model: OnnxModel, ports: Mapping[str, Shape]) -> dict[str, Shape]:
+def _inferred(model: OnnxModel, ports: Mapping[str, _Shape]) -> dict[str, _Shape]:
     """Shapes of the graph's values, as far as onnx infers them without the large weights."""
     graph = model.graph
     types = {p.name: p.code or 0 for p in graph.inputs}
@@ -127,12 +88,12 @@ def _as_defined(node: OnnxNode, opset: int) -> bool:
     return needed <= kinds.keys() and all(known.get(key) == kind for key, kind in kinds.items())
 
 
-def _shape(value: onnx.ValueInfoProto) -> list[Dim]:
+def _shape(value: onnx.ValueInfoProto) -> list[_Dim]:
     return [d.dim_value if d.HasField("dim_value") else d.dim_param for d in value.type.tensor_type.shape.dim]
 
 
-_Pairs: TypeAlias = Iterator[tuple[Dim, Dim]]
-_Operands: TypeAlias = Sequence["Shape | None"]
+_Pairs: TypeAlias = Iterator[tuple[_Dim, _Dim]]
+_Operands: TypeAlias = Sequence["_Shape | None"]
 
 
 def _pairs(node: OnnxNode, operands: _Operands) -> _Pairs:
@@ -145,7 +106,7 @@ def _pairs(node: OnnxNode, operands: _Operands) -> _Pairs:
             return
 
 
-def _dims(operands: _Operands, index: int) -> Shape:
+def _dims(operands: _Operands, index: int) -> _Shape:
     found = operands[index] if index < len(operands) else None
     return [] if found is None else found
 
@@ -225,13 +186,3 @@ _RULES: Mapping[str, Callable[[OnnxNode, _Operands], _Pairs]] = {
     ),
     **{"ConvTranspose": _transposed, "MatMulNBits": _blocks, "Concat": _joined},
 }
-
-
-def drawn_sizes(dims: Sequence[str], demanded: Mapping[str, int], usual: int) -> dict[str, int]:
-    """Sizes of all unknown dimensions of drawn inputs: those demanded, expressions of others, else the usual one."""
-    sizes = {name: demanded.get(name, usual) for name in dims}
-    plain = {name: size for name, size in sizes.items() if stated(name, [n for n in dims if n != name]) is None}
-    for name in sizes:
-        if name not in plain and (found := size_of(name, plain)) is not None:
-            sizes[name] = found
-    return sizes

@@ -51,6 +51,32 @@ def test_an_inverse_is_divided_by_its_length_and_missing_values_state_nothing() 
     assert of("STFT", ("x", "step")).rounding({"x": np.ones((1, 40), np.float32), "step": np.array(4)}) == 0
 
 
+@pytest.mark.parametrize("signal", ["noise", "zeros in every other place", "a constant"])
+def test_a_window_that_nodes_make(signal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As exporters of audio models write it: HannWindow, step and length of Constant nodes, none of which the program computes."""
+    nodes = [
+        helper.make_node("Constant", [], ["step"], value=numpy_helper.from_array(np.array(8))),
+        helper.make_node("Constant", [], ["length"], value=numpy_helper.from_array(np.array(16))),
+        helper.make_node("HannWindow", ["length"], ["window"]),
+        helper.make_node("Mul", ["x", "x"], ["square"]),
+        helper.make_node("STFT", ["square", "step", "window", "length"], ["y"], onesided=1),
+    ]
+    ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 64])]
+    graph = helper.make_graph(nodes, "g", ports, [helper.make_empty_tensor_value_info("y")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    x = RNG.standard_normal((1, 64)).astype(np.float32)
+    x = (
+        x * (np.arange(64) % 2).astype(np.float32)
+        if signal.startswith("zeros")
+        else np.ones_like(x)
+        if signal == "a constant"
+        else x
+    )
+    np.savez(tmp_path / "x.npz", x=x)
+    code = main(["cosim", str(tmp_path / "m.onnx"), "--input", str(tmp_path / "x.npz"), "--engines", "vm,onnxruntime"])
+    assert code == 0, capsys.readouterr().out
+
+
 def test_a_spectrogram_agrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Imaginary parts at 0 and at half the rate have factors of 0: onnxruntime's are not 0."""
     weights = {"step": np.array(8), "window": np.hanning(33)[:32].astype(np.float32), "length": np.array(32)}

@@ -241,6 +241,20 @@ def test_a_mask_scaled_with_the_scores() -> None:
     assert_close(before, after, model)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [-65504.0, -np.inf])
+@pytest.mark.parametrize("factor", [1.0, 0.5, 3.0])
+def test_a_mask_of_halves_gives_no_warning(value: float, factor: float) -> None:
+    """-65504, the least float16, may be outweighed, so that only minus infinity is a causal mask; -1e8 is no float16."""
+
+    def model(m, q, k, v, mask):
+        return softmax(m, (q @ k.T + mask) * np.float16(factor)) @ v
+
+    mask = np.where(np.tri(5) > 0, 0, value).astype(np.float16)
+    after = passed(trace(model, {"mask": mask}, q=(5, 4), k=(5, 4), v=(5, 4), dtype="float16"))
+    assert attributes_of(the(after, "attention"))["causal"] == np.isinf(value)
+
+
 def with_weights(program: Program, weights: Weights) -> Program:
     from dataclasses import replace
 

@@ -15,6 +15,7 @@ from fleet.core.file_kinds import MODEL_BUNDLE
 from fleet.cosim.models.data import load_arrays, random_like
 from fleet.errors import ModelError
 from fleet.ir.program import Program
+from fleet.ir.types import shape_of
 
 if TYPE_CHECKING:
     from fleet.symbols.dims import Declared
@@ -110,7 +111,7 @@ def _drawn_onnx(
     """
     from fleet.frontend.onnx.choice import ModelChoice
     from fleet.frontend.onnx.importer import unsupported_operators
-    from fleet.frontend.onnx.load import open_model
+    from fleet.frontend.onnx.load import chosen_dims, open_model
     from fleet.frontend.source import load, sample_inputs
 
     def read(spec: str) -> tuple[str, dict[str, np.ndarray], Program]:
@@ -122,14 +123,17 @@ def _drawn_onnx(
     except ModelError as error:
         refused = error
     rows = {a.dims[0] for a in arguments if a.dims and len(a.dims) > 1}
-    free = [d for d in dict.fromkeys(d for a in arguments for d in a.dims or ()) if isinstance(d, str) and d not in rows]
     choice = ModelChoice.of(spec)
-    if not free or bound or unsupported_operators(open_model(choice)):
+    model = open_model(choice)
+    free = [d for d in chosen_dims(model) if d not in rows]
+    if not free or bound or unsupported_operators(model):
         raise refused
     until = time.monotonic() + _SEARCH_S
-    for size in _LARGER:
+    tries = [[(name, size) for name in free] for size in _LARGER]
+    tries[2:2] = [[(name, 1)] for name in chosen_dims(model)]
+    for sizes in tries:
         with suppress(ModelError):
-            return read(replace(choice, dims=(*choice.dims, *((name, size) for name in free))).spec)
+            return read(replace(choice, dims=(*choice.dims, *sizes)).spec)
         if time.monotonic() > until:
             break
     tried = f"give sizes of {', '.join(free)} with --dim NAME=SIZE, or --input: drawn ones of {batch or 8} and more are refused"
@@ -199,11 +203,15 @@ def load_model(
             program = load(spec, bound, given, seed=seed, dynamic=dynamic)
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
-        raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error
-    for a in program.inputs:
-        if 0 in a.shape:
-            where = str(input_path) if input_path else spec
-            raise ModelError(f'input "{a.name}" is empty: shape {list(a.shape)}', where=where, hint="give at least one row")
+        place = error.where or ""
+        named = is_onnx(spec) and place.startswith(f"{spec.partition('?')[0]}:")  # a node
+        where = " and ".join([place if named else spec, *files])
+        raise ModelError(error.what, where=where, hint=error.hint, detail=error.detail) from error
+    empty = [a for a in program.inputs if 0 in a.shape]
+    if empty and all(0 in shape_of(value.type) for value in program.returned()):
+        where, a = str(input_path) if input_path else spec, empty[0]
+        what = f'input "{a.name}" is empty, shape {list(a.shape)}, and so are all results'
+        raise ModelError(what, where=where, hint="give at least one row")
     fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
     bound_inputs = tuple(name for name in given if name not in fed and name not in program.weights)
     return LoadedModel(spec, program, fed, tuple(drawn), bound_inputs)

@@ -69,7 +69,7 @@ class OnnxRuntimeEngine:
             given = {**program.bound, **inputs}
             if missing := [name for name in session.inputs if name not in given]:
                 raise ModelError(f"no input {missing[0]!r}", where=str(path), hint=f"given are {', '.join(given) or 'none'}")
-            names = list(dict.fromkeys([*program.outputs, *model.exposed.values()]))
+            names = list(dict.fromkeys([*program.outputs, *model.exposed.values(), *model.taken]))
             start = time.perf_counter()
             texts = session.texts
             words = program.words

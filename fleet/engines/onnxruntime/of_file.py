@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.core.notice import notice
+from fleet.engines.onnxruntime.accuracy import compute_exactly
 from fleet.engines.onnxruntime.exact_sums import make_sums_exact
 from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.engines.onnxruntime.part import cut
@@ -32,6 +34,7 @@ class FileModel:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
         norms: operation id -> its normalisation, transform or resizing, which onnxruntime computes in its own way.
         weights: the file's initializers. widened: value -> the output that has it in a type that NumPy has.
+        taken: further values that the roundings of `norms` are computed from.
     """
 
     data: bytes
@@ -40,6 +43,7 @@ class FileModel:
     norms: Mapping[str, FoldedNorm | FourierTransform | Resizing]
     weights: Mapping[str, np.ndarray]
     widened: Mapping[str, str]
+    taken: tuple[str, ...]
 
 
 def file_of(program: Program) -> Path | None:
@@ -73,20 +77,27 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     model = onnx.load(str(path), load_external_data=False)
     model.ir_version = min(model.ir_version, IR_VERSION)  # additions of later versions of the format are not read
     made_names = {name for node in model.graph.node for name in node.output}
-    if missing := [name for name in program.outputs if name not in made_names | {v.name for v in model.graph.input}]:
+    weights = {*(w.name for w in model.graph.initializer), *(w.values.name for w in model.graph.sparse_initializer)}
+    if missing := [name for name in program.outputs if name not in made_names | weights | {v.name for v in model.graph.input}]:
         raise ModelError(f"has no output {missing[0]!r}", where=str(path), hint="it has changed since it was read: run it again")
     own = {v.name for v in model.graph.input}
     if not {o.name for o in model.graph.output} >= set(program.outputs) or any(a.name not in own for a in program.inputs):
         cut(model, program.inputs, program.outputs)
     exposed = {identity: name for identity, name in exposed.items() if name in made_names}  # others are the converter's
     there = {o.name for o in model.graph.output}
-    model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
     ways = ((node, norm_of(node) or transform_of(node) or resizing_of(node)) for node in graph.nodes)
     found = {node.outputs[0]: way for node, way in ways if way is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
+    taken = [n for norm in norms.values() for n in norm.inputs if n in made_names and n not in exposed.values()]
+    model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys([*exposed.values(), *taken]) if n not in there)
     widened = widen(model, [*dict.fromkeys(o.name for o in model.graph.output)])
     make_sums_exact(model)
-    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened)
+    if changed := compute_exactly(model.graph):
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        notice(
+            f"{path.name}: engine onnxruntime runs {changed[0]}{more} with accuracy_level 0, the file's may quantise activations"
+        )
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, widened, tuple(taken))
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

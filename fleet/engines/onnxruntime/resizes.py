@@ -27,6 +27,11 @@ class Resizing:
     given: str
     cubic: bool
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the values that the rounding is computed from."""
+        return (self.taken, self.given)
+
     def rounding(self, values: Mapping[str, np.ndarray]) -> float:
         """Return the largest absolute error due to positions over all elements; 0 if a value is missing."""
         x, y = values.get(self.taken), values.get(self.given)

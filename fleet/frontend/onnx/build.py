@@ -217,9 +217,15 @@ class Build:
             return array.known
         names = self._roots(self.value(array))
         if names is None:
-            hint = "its shapes must not depend on data"
-            self.refuse(f"{what} must be known before the model runs, and is computed of its data", hint)
+            hint = "leave the node out with --from and --to, or bind the input that decides it with --known"
+            self.refuse(f"a shape depends on data: {what} must be known before the model runs", hint)
         raise NeedsInputs(names)
+
+    def values_or_none(self, array: OnnxArray, what: str) -> np.ndarray | None:
+        """What an array holds; None if it is computed of data. Raises NeedsInputs where only small inputs decide it."""
+        if array.known is None and self._roots(self.value(array)) is None:
+            return None
+        return self.values_of(array, what)
 
     def decided(self, condition: OnnxArray, what: str) -> tuple[bool, str]:
         """What a condition is for the inputs that are given, and the words for those that lead to it ("known" if none do).

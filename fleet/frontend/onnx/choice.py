@@ -79,6 +79,6 @@ def with_choice(spec: str, first: Sequence[str], last: Sequence[str], known: Seq
 
 def _dim(path: str, text: str) -> tuple[str, int]:
     name, mark, size = text.replace("=", ":").rpartition(":")
-    if not mark or not name or not size.isascii() or not size.isdigit() or not 0 < int(size[:10]) < 1 << 31 or len(size) > 10:
+    if not mark or not name or not size.isascii() or not size.isdigit() or not 0 <= int(size[:10]) < 1 << 31 or len(size) > 10:
         raise ModelError(f"{text!r:.80} is no size of a dimension", where=path, hint="expected NAME=SIZE, for instance batch=4")
     return name, int(size)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from fleet.frontend.onnx.graph import Graph, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.problems import refuse
+from fleet.frontend.onnx.sizes.names import with_sizes
 
 
 def cut(model: OnnxModel, first: Sequence[str], last: Sequence[str]) -> OnnxModel:
@@ -80,6 +81,6 @@ def resized(model: OnnxModel, sizes: Mapping[str, int]) -> OnnxModel:
             f"there are {', '.join(names) or 'none with a name'}",
         )
     inputs = tuple(
-        p if p.dims is None else replace(p, dims=tuple(sizes.get(d, d) if isinstance(d, str) else d for d in p.dims)) for p in ports
+        p if p.dims is None else replace(p, dims=tuple(with_sizes(d, sizes, list(names)) for d in p.dims)) for p in ports
     )
     return replace(model, graph=replace(model.graph, inputs=inputs))

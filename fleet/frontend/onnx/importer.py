@@ -15,7 +15,7 @@ from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.casting import STEPWISE, cast, has_narrow, typed
-from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode
+from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_STEPS
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import refuse, unsupported
@@ -150,6 +150,11 @@ def import_model(
         if not isinstance(value, OnnxArray):
             refuse(model.name, f"the output {port.name!r} is no tensor", "sequences cannot leave a program")
         outputs[port.name] = value
+        if inputs is not None and _contradicts(port, value):
+            notice(
+                f"{model.name}: the output {port.name} has the shape {list(value.shape)}, and the file declares "
+                f"[{', '.join(str(d) or '?' for d in port.dims or ())}]: the file's declaration is wrong, or one of its nodes is"
+            )
         if port.code == TEXT:
             notice(f"{model.name}: output {port.name} is text, given as numbers: {_meant(build.words, value)}")
     program = build.program(model.name, outputs, symbols)
@@ -263,6 +268,14 @@ class _Walk:
         named = {e.domain: e.version for e in body.opset_import}  # the body is written for the opsets that it names
         function = read_function(body, node.where, {**opsets, **named})
         return OnnxFunction(function.inputs, function.outputs, function.nodes, function.opsets, defaults)
+
+
+def _contradicts(port: OnnxPort, value: OnnxArray) -> bool:
+    """Whether the file declares other sizes for an output; 0 is what some exporters write for a size that they do not know."""
+    dims = port.dims
+    if dims is None:
+        return False
+    return len(dims) != value.rank or any(isinstance(d, int) and d not in (0, s) for d, s in zip(dims, value.shape, strict=True))
 
 
 def _meant(words: Mapping[str, int], value: OnnxArray) -> str:

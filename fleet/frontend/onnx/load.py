@@ -19,12 +19,15 @@ from fleet.errors import ModelError
 from fleet.frontend.drawn import drawn_input
 from fleet.frontend.onnx.choice import ModelChoice
 from fleet.frontend.onnx.cut import cut, resized
-from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, drawn_sizes, generalised
+from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, generalised
+from fleet.frontend.onnx.dynamic import drawn_sizes as instance_sizes
 from fleet.frontend.onnx.graph import OnnxModel, OnnxPort
 from fleet.frontend.onnx.importer import import_model
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
+from fleet.frontend.onnx.sizes.demanded import demanded_sizes
+from fleet.frontend.onnx.sizes.names import drawn_sizes, stated
 from fleet.frontend.onnx.tensors import dtype_of
 from fleet.frontend.onnx.texts import TEXT, decoded, encoded, spelled
 from fleet.ir.program import Argument, Program
@@ -49,18 +52,19 @@ def signature(spec: str) -> list[Declared]:
 
 
 def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seeded random arrays for every input; unknown dimensions get `batch`.
+    """Seeded random arrays for every input; unknown dimensions get the size that the model demands, else `batch`.
 
     Numbers are drawn by `drawn_input`; texts are those that the model names, and one that it does not.
     """
     rng = np.random.default_rng(seed)
     found: dict[str, np.ndarray] = {}
     model = open_model(ModelChoice.of(spec))
+    sizes = sizes_of(model, batch)
     texts, words = {p.name for p in model.graph.inputs if p.code == TEXT}, model.words
     for a in signature(spec):
         if a.dims is None or a.dtype is None:
             refuse(ModelChoice.of(spec).path, f"does not say which shape the input {a.name!r} has", "give it with --input")
-        shape = tuple(d if isinstance(d, int) else batch for d in a.dims)
+        shape = tuple(d if isinstance(d, int) else sizes.get(d, batch) for d in a.dims)
         check_room(
             bytes_of(shape, np.dtype(np.float64)),
             f"a drawn {a.name}, {a.dtype}{list(shape)},",
@@ -72,6 +76,23 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
         else:
             found[a.name] = drawn_input(rng, shape, a.dtype)
     return found
+
+
+def sizes_of(model: OnnxModel, batch: int) -> dict[str, int]:
+    """Sizes of the unknown dimensions of drawn inputs, by their names (`fleet.frontend.onnx.sizes`)."""
+    return drawn_sizes(free_dims(model), demanded_sizes(model), batch)
+
+
+def free_dims(model: OnnxModel) -> list[str]:
+    """Names of the inputs' unknown dimensions; one without a name is called "INPUT.PLACE"."""
+    return list(dict.fromkeys(d for p in model.graph.inputs for d in _named(p) or () if isinstance(d, str)))
+
+
+def chosen_dims(model: OnnxModel) -> list[str]:
+    """Names of unknown dimensions whose sizes the model leaves open: neither demanded nor expressions of others."""
+    names = free_dims(model)
+    demanded = demanded_sizes(model)
+    return [n for n in names if n not in demanded and stated(n, [other for other in names if other != n]) is None]
 
 
 def load(
@@ -183,7 +204,7 @@ def general_program(
         shaped = [replace(g, shape=_shape(a, g.shape, sizes)) for a, g in zip(declared, given, strict=True)]
         return ProgramInstance(sizes, _imported(model, shaped, rest, fixed, dict(bound), None, choices)), choices
 
-    made = [instance(sizes) for sizes in drawn_sizes(names)]
+    made = [instance(sizes) for sizes in instance_sizes(names)]
     instances = [i for i, _ in made]
     chosen = made[0][1]
     for name in names if chosen else ():  # sizes of 1 are what branches and Squeeze ask for
@@ -238,8 +259,12 @@ def _declared(choice: ModelChoice, port: OnnxPort) -> Declared:
         dtype = np.dtype(np.int64)
     else:
         dtype = dtype_of(port.code, f"{where}:input {port.name}") if narrow is None else narrow.carried
-    dims = None if port.dims is None else tuple(d if d != "" else f"{port.name}.{i}" for i, d in enumerate(port.dims))
-    return Declared(port.name, dtype, dims)
+    return Declared(port.name, dtype, _named(port))
+
+
+def _named(port: OnnxPort) -> tuple[int | str, ...] | None:
+    """An input's dimensions, each with a name or a size."""
+    return None if port.dims is None else tuple(d if d != "" else f"{port.name}.{i}" for i, d in enumerate(port.dims))
 
 
 def _argument(where: str, a: Declared, array: np.ndarray) -> Argument:

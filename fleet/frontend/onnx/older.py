@@ -6,6 +6,7 @@ it works: it would copy them, and drops data that lie beside the model.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,10 +19,16 @@ from fleet.frontend.onnx.limits import MAX_DEPTH, OLDEST_OPSET
 from fleet.frontend.onnx.problems import refuse
 
 OLDER = "fleet.older"
-"""Domain of operators whose old meaning has no counterpart in ONNX: those of `_KEPT`."""
+"""Domain of operators with the meaning of an old opset: those of `_KEPT`. The converter leaves it as it is."""
 
-_KEPT = {"PRelu": 7}
-"""Operators that changed their meaning with an opset, where the converter leaves them as they are."""
+BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Equal", "Greater", "Less")
+"""Operators of two operands that have the attributes broadcast and axis before opset 7."""
+
+_KEPT = {
+    **dict.fromkeys(("PRelu", "Gemm", "LSTM", "GRU", "RNN", *BROADCAST), 7),
+    **{"Cast": 6, "Pad": 2},
+}
+"""Operator -> the opset before which the front end translates it itself: the converter gets it wrong, or does not know it."""
 
 _SMALL = 64
 """Elements of an initializer that the converter sees: shapes, scales and axes, which become attributes or the other way round."""
@@ -29,6 +36,9 @@ _SMALL = 64
 _RESIZED = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "simple"}
 """What Upsample and the first Resize meant; the converter leaves the defaults of later opsets."""
 
+_NO_ADAPTER = re.compile(r"No Adapter (?:From Version \$?\d+ )?[Ff]or (\w+)")
+
+_INFERRED = re.compile(r"\[(?:Shape|Type)InferenceError\] (.*)")
 
 _CAUSES: tuple[type[Exception], ...] = (
     *(version_converter.ConvertError, shape_inference.InferenceError, checker.ValidationError, DecodeError),
@@ -50,6 +60,8 @@ def modernised(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
     bare.CopyFrom(proto)
     named = {port.name for port in bare.graph.input}
     for tensor in bare.graph.initializer:  # the converter looks for them among the inputs, where the oldest files have them
+        if not isinstance(tensor.name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            refuse(name, "a name that is not UTF-8")
         if tensor.name not in named:
             bare.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     taken: dict[str, onnx.TensorProto] = {}
@@ -59,28 +71,34 @@ def modernised(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
             whole.CopyFrom(tensor)
             taken[tensor.name] = whole
             tensor.CopyFrom(onnx.TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=b""))
+    for node in _nodes(bare.graph, name, 0):
+        if node.domain in ("", "ai.onnx") and version < _KEPT.get(node.op_type, 0):
+            node.domain = OLDER
+    bare.opset_import.append(helper.make_opsetid(OLDER, 1))
     try:
         made = version_converter.convert_version(bare, OLDEST_OPSET)
     except _CAUSES as error:
-        words = " ".join(str(error).split())
         refuse(
             name,
-            f"is of opset {version}, which onnx cannot convert to {OLDEST_OPSET} ({words[-200:]})",
+            f"is of opset {version}, which onnx cannot convert to {OLDEST_OPSET}{_reason(str(error))}",
             f"export it with an opset of {OLDEST_OPSET} or more",
         )
     for tensor in made.graph.initializer:
         if tensor.name in taken:
             tensor.CopyFrom(taken[tensor.name])
     for node in _nodes(made.graph, name, 0):
-        if node.domain not in ("", "ai.onnx"):
-            continue
-        if node.op_type == "Resize":
+        if node.domain in ("", "ai.onnx") and node.op_type == "Resize":
             node.attribute.extend(helper.make_attribute(key, value) for key, value in _RESIZED.items())
-        elif version < _KEPT.get(node.op_type, 0):
-            node.domain = OLDER
-    made.opset_import.append(helper.make_opsetid(OLDER, 1))
     notice(f"{name}: opset {version} was converted to {OLDEST_OPSET} by onnx's version converter; nodes are numbered as converted")
     return made
+
+
+def _reason(words: str) -> str:
+    """What the converter's words say, without the places and assertions of its C++: ": no rule for Tile", or "" for other words."""
+    if operator := _NO_ADAPTER.search(words):
+        return f": it has no rule for the operator {operator[1]}"
+    inferred = _INFERRED.search(" ".join(words.split()))
+    return f" ({inferred[1][:200]})" if inferred else ""
 
 
 def _nodes(graph: onnx.GraphProto, name: str, depth: int) -> Iterator[onnx.NodeProto]:
@@ -112,5 +130,7 @@ def _check(node: onnx.NodeProto, version: int, name: str) -> None:
             refuse(where, f"its attribute {key} is of another kind than opset {version} says")
         if attribute.required and key not in kinds:
             refuse(where, f"has no attribute {key}, which opset {version} wants")
+    if node.op_type == "Scan" and version < 9:
+        refuse(where, "scans a batch of sequences, as only opset 8 has it", "export the model again")
     if node.op_type == "BatchNormalization" and any(a.name == "spatial" and a.i == 0 for a in node.attribute):
         refuse(where, "normalises each element by itself (spatial=0), which no later opset can", "export the model again")

@@ -21,7 +21,7 @@ from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode, 
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
 from fleet.frontend.onnx.older import modernised
 from fleet.frontend.onnx.problems import refuse
-from fleet.frontend.onnx.tensors import read_tensor
+from fleet.frontend.onnx.tensors import read_sparse, read_tensor
 from fleet.frontend.onnx.texts import SPELLED
 
 DOMAINS: Mapping[str, int] = {"": OLDEST_OPSET, "ai.onnx.ml": 1}
@@ -126,8 +126,12 @@ class _Reading:
             self.bytes += found.nbytes
             check_room(self.bytes, f"the weights up to {tensor.name}", where=self.name)
             weights[tensor.name] = found
-        if proto.sparse_initializer:
-            refuse(where, "sparse initializers are not supported", "make them dense")
+        for sparse in proto.sparse_initializer:
+            name = sparse.values.name
+            self.name_of(name, where)
+            if name in weights:
+                refuse(where, f"the initializer {name!r} stands twice")
+            weights[name] = self.sparse(sparse, f"{self.name}:initializer {name}")
         inputs = tuple(self.port(p, where) for p in proto.input if p.name not in weights or depth)
         outputs = tuple(self.port(p, where) for p in part.outputs)
         if len({p.name for p in inputs}) < len(inputs):
@@ -197,6 +201,13 @@ class _Reading:
             refuse(where, f"of shape {list(shape)} has {len(found)} texts")
         return np.array([self.words.setdefault(text, len(self.words)) for text in found], np.int64).reshape(shape)
 
+    def sparse(self, proto: onnx.SparseTensorProto, where: str) -> np.ndarray:
+        """A sparse tensor's array, dense."""
+        found = read_sparse(proto, where, self.folder)
+        self.bytes += found.nbytes
+        check_room(self.bytes, f"the weights up to {where}", where=self.name)
+        return found
+
     def attribute(self, proto: onnx.AttributeProto, where: str, depth: int, names: frozenset[str] = frozenset()) -> Any:
         """An attribute's value."""
         match proto.type:
@@ -220,6 +231,8 @@ class _Reading:
                 return texts
             case _A.TENSOR:
                 return self.tensor(proto.t, f"{where}: attribute {proto.name}")
+            case _A.SPARSE_TENSOR:
+                return self.sparse(proto.sparse_tensor, f"{where}: attribute {proto.name}")
             case _A.GRAPH:
                 return self.graph(proto.g, where, names, depth + 1)
             case _:
@@ -234,7 +247,7 @@ class _Reading:
 
 
 class Unread:
-    """An attribute of a kind that no operator here takes (sparse tensors, types, lists of graphs)."""
+    """An attribute of a kind that no operator here takes (types, lists of graphs)."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -322,6 +335,8 @@ def _numeric_part(graph: onnx.GraphProto, where: str) -> _NumericPart:
     for port in graph.output:
         made = maps.get(port.name)
         if made is not None:
+            if not isinstance(made.input[0], str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                refuse(where, "a name that is not UTF-8")
             outputs.append(onnx.ValueInfoProto(name=made.input[0]))
             lines.append(f"output {port.name} is a dictionary for each row: {made.input[0]} is given, {_columns(made)}")
         elif port.type.tensor_type.elem_type == onnx.TensorProto.STRING and port.name not in made_of_letters:

@@ -36,6 +36,10 @@ _FIELDS: Mapping[int, str] = {
 """Where values stand that are not raw bytes; int32_data for all others."""
 
 
+_MOST = 1 << 31
+"""Elements of an array."""
+
+
 @dataclass(frozen=True)
 class ExternalData:
     """Where external data lies: file, first byte, bytes (None: to the end)."""
@@ -74,6 +78,26 @@ def read_tensor(tensor: onnx.TensorProto, where: str, folder: Path | None) -> np
     if tensor.HasField("raw_data"):
         return _from_bytes(np.frombuffer(tensor.raw_data, np.uint8), code, shape, where)
     return _from_fields(tensor, code, shape, count, where)
+
+
+def read_sparse(sparse: onnx.SparseTensorProto, where: str, folder: Path | None) -> np.ndarray:
+    """The dense array: 0 but for the elements that are listed, by their places in the flat array or along each axis.
+
+    Raises ModelError as `read_tensor`, and for places that are none of the array's.
+    """
+    shape = tuple(sparse.dims)
+    values, places = read_tensor(sparse.values, where, folder), read_tensor(sparse.indices, where, folder)
+    count = math.prod(shape)
+    if any(d < 0 for d in shape) or count > _MOST:
+        refuse(where, f"has the shape {list(shape)}")
+    check_room(count * values.itemsize, f"{values.dtype}{list(shape)}", where=where)
+    if values.ndim != 1 or places.dtype != np.int64 or places.shape not in ((values.size,), (values.size, len(shape))):
+        refuse(where, f"of {values.size} values has places of {places.dtype}{list(places.shape)}")
+    if places.size and ((places < 0).any() or (places >= (count if places.ndim == 1 else np.array(shape, np.int64))).any()):
+        refuse(where, f"has places outside its shape {list(shape)}")
+    found = np.zeros(shape, values.dtype)
+    found[np.unravel_index(places, shape) if places.ndim == 1 else tuple(places.T)] = values
+    return found
 
 
 def _bytes_of(code: int, count: int) -> int:

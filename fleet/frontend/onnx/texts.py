@@ -18,7 +18,7 @@ from fleet.frontend.onnx.problems import refuse
 TEXT = onnx.TensorProto.STRING
 """The element type."""
 
-SPELLED = frozenset({"StringConcat", "StringNormalizer", "StringSplit"})
+SPELLED = frozenset({"StringConcat", "StringNormalizer", "StringSplit", "Tokenizer"})
 """Operators that need the letters of a text."""
 
 _MOVES = frozenset(

@@ -218,7 +218,7 @@ def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
     if known is None:
         return mask
     if mask.kind == "add":
-        added = known * mask.factor
+        added = known.astype(np.float64) * mask.factor
         if not added.any():
             return None
         return "causal" if bool(np.all((added == 0) | (added <= NEVER))) and is_causal(added == 0, heads.n, heads.m) else mask

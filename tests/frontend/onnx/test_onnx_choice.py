@@ -36,9 +36,7 @@ def test_options_join_what_the_name_says() -> None:
         with_choice("m.py:f", ["a"], [], [], [])
 
 
-@pytest.mark.parametrize(
-    "query", ["spam=1", "from=", "from", "dim=batch", "dim=batch:0", "dim=batch:-1", "dim=:3", "dim=b:99999999999"]
-)
+@pytest.mark.parametrize("query", ["spam=1", "from=", "from", "dim=batch", "dim=batch:-1", "dim=:3", "dim=b:99999999999"])
 def test_what_says_nothing_is_refused(query: str) -> None:
     with pytest.raises(ModelError, match=r"says nothing|no size"):
         ModelChoice.of(f"m.onnx?{query}")

@@ -96,6 +96,56 @@ def test_a_run_beside_onnxruntime_has_a_value_of_every_operation(tmp_path: Path,
     assert code == 0, capsys.readouterr().out
 
 
+def range_of_data(dtype: Any, step: float) -> Any:
+    """A range whose end is computed of the input, as a length regulator has it."""
+    code = 1 if dtype == np.float32 else 7
+    return model(
+        [node("ReduceSum", ["x"], ["s"], keepdims=0), node("Cast", ["s"], ["end"], to=code),
+         node("Range", ["start", "end", "step"], ["r"], "steps"), node("Add", ["r", "end"], ["y"])],
+        {"x": (np.float32, 3, 50)}, ["r", "y"], {"start": np.array(2, dtype), "step": np.array(step, dtype)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "step"), [(np.int64, 1), (np.int64, 7), (np.int64, -1), (np.float32, 0.5), (np.float32, 3)])
+def test_a_range_whose_end_data_decide(dtype: Any, step: float, capsys: pytest.CaptureFixture[str]) -> None:
+    x = {"x": RNG.uniform(0, 1, (3, 50)).astype(np.float32)}
+    made = range_of_data(dtype, step)
+    for found, wanted in zip(run(made, x), reference(made, x), strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert "(Range steps): a range of " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["vm", "riscv", "llvm-cpu"])
+def test_a_range_of_another_number_of_elements_ends(engine: str) -> None:
+    x = RNG.uniform(0, 1, (3, 50)).astype(np.float32)
+    made = program(range_of_data(np.int64, 10), {"x": x})
+    total = int(x.sum(dtype=np.float32))
+    same = x * np.float32((2 + (total - 2) // 10 * 10 + 5.5) / x.sum())  # as many steps of 10, another end
+    found = find_engine(engine).engine.run(made, {"x": same}, RunOptions()).outputs
+    np.testing.assert_array_equal(found["r"], np.arange(2, int(same.sum()), 10))
+    np.testing.assert_array_equal(found["y"], found["r"] + int(same.sum()))
+    with pytest.raises(FleetError, match=r"m\.onnx:node 2 \(Range steps\): not \d+ elements, for which"):
+        find_engine(engine).engine.run(made, {"x": x * 2}, RunOptions())
+
+
+def test_what_cannot_be_known_names_its_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [
+        node("Cast", ["x"], ["i"], to=7),
+        node("ReduceMax", ["i"], ["n"], keepdims=0),
+        node("ConstantOfShape", ["n"], ["y"], "fill"),
+    ]
+    (tmp_path / "m.onnx").write_bytes(model(nodes, {"x": (np.float32, 2, 3)}, ["y"], opset=17).SerializeToString())
+    monkeypatch.chdir(tmp_path)
+    np.savez("x.npz", x=np.ones((2, 3), np.float32))
+    assert main(["run", "m.onnx", "--input", "x.npz"]) == 2
+    line = capsys.readouterr().err
+    assert line.startswith("fleet: m.onnx:node 2 (ConstantOfShape fill) and x.npz: a shape depends on data: ")
+    assert "--from" in line
+
+
 @pytest.mark.parametrize("axis", [None, 1])
 def test_parts_that_are_kept(axis: int | None) -> None:
     how = {} if axis is None else {"axis": axis}

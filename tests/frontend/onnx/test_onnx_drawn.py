@@ -17,7 +17,7 @@ def softmaxes(rng: np.random.Generator) -> Drawn:
     """Opsets 11 and 12: everything from the axis on is one dimension. 13: one axis."""
     shape = tuple(int(n) for n in rng.integers(1, 5, int(rng.integers(1, 5))))
     attributes = {} if len(shape) > 1 and rng.random() < 0.2 else {"axis": int(rng.integers(-len(shape), len(shape)))}
-    return str(rng.choice(["Softmax", "LogSoftmax"])), int(rng.integers(11, 14)), shape, attributes
+    return str(rng.choice(["Softmax", "LogSoftmax", "Hardmax"])), int(rng.integers(11, 14)), shape, attributes
 
 
 def pools(rng: np.random.Generator) -> Drawn:

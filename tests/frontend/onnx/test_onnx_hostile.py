@@ -310,3 +310,12 @@ def test_many_nodes() -> None:
     made = model(nodes, DECLARED, ["v3000"])
     made.graph.initializer.append(numpy_helper.from_array(np.zeros(2), "unused"))
     assert not program(made, X).weights
+
+
+def test_names_that_are_not_utf_8_in_an_old_model_and_before_a_dictionary() -> None:
+    old = model([node("Add", ["x", "weight"], ["y"])], {"x": (np.float32, 2)}, ["y"], {"weight": np.ones(2, np.float32)}, 7)
+    table = node("ZipMap", ["weight"], ["y"], domain="ai.onnx.ml", classlabels_int64s=[0, 1])
+    for made in (old, model([node("Relu", ["x"], ["weight"]), table], {"x": (np.float32, 1, 2)}, ["y"], domains=("ai.onnx.ml",))):
+        raw = made.SerializeToString().replace(b"weight", b"weig\xdet")
+        with pytest.raises(ModelError, match="not UTF-8"):
+            read_model(raw, "m.onnx")

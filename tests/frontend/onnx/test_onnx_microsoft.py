@@ -453,3 +453,13 @@ def test_what_the_quantiser_writes(tmp_path: Any) -> None:
     assert {"QLinearAdd", "QLinearSigmoid", "QLinearLeakyRelu", "QLinearGlobalAveragePool"} <= found
     quantization.quantize_dynamic(plain, path, weight_type=quantization.QuantType.QInt8, reduce_range=True)
     beside(path, {"x": floats(2, 3, 8, 8)}, 1e-4)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances(metric: str, dtype: Any) -> None:
+    a, b = floats(7, 5).astype(dtype), floats(4, 5).astype(dtype)
+    ((found, want),) = both("CDist", {"a": a, "b": b}, 1, ("b",), metric=metric)
+    np.testing.assert_allclose(found, want, rtol=1e-5)
+    apart = ((a[:, None] - b) ** 2).sum(-1)
+    np.testing.assert_allclose(found, apart if metric == "sqeuclidean" else np.sqrt(apart), rtol=1e-4)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx_models import ROOT, digits, model, node, program, reference, run
 
+from fleet.cli.main import main
 from fleet.errors import ModelError
 from fleet.frontend.onnx.load import load
 from fleet.frontend.source import load as load_source
@@ -320,3 +321,57 @@ def test_a_transposed_convolution_of_a_wanted_shape(mode: str, shape: list[int])
     made = model([one], {"x": (np.float32, 1, 2, 6, 7)}, ["y"], {"w": rng.standard_normal((2, 1, 3, 3)).astype(np.float32)})
     x = {"x": rng.standard_normal((1, 2, 6, 7)).astype(np.float32)}
     np.testing.assert_allclose(run(made, x)[0], reference(made, x)[0], rtol=1e-5, atol=1e-5)
+
+
+def sparse(values: np.ndarray, places: np.ndarray, *dims: int) -> onnx.SparseTensorProto:
+    made = helper.make_sparse_tensor(numpy_helper.from_array(values, "w"), numpy_helper.from_array(places, "w.places"), dims)
+    assert isinstance(made, onnx.SparseTensorProto)
+    return made
+
+
+SPARSE = {
+    "places in the flat array": (np.array([0, 4, 11]), (4, 3)),
+    "places along each axis": (np.array([[0, 2], [1, 0], [3, 1]]), (4, 3)),
+    "one axis": (np.array([1, 2, 3]), (4,)),
+    "nothing": (np.zeros(0, np.int64), (4, 3)),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("kind", ["Constant", "initializer"])
+def test_sparse_tensors(name: str, kind: str) -> None:
+    places, dims = SPARSE[name]
+    tensor = sparse(np.arange(1, len(places) + 1).astype(np.float32), places, *dims)
+    nodes = [node("Constant", [], ["w"], sparse_value=tensor)] if kind == "Constant" else []
+    made = model([*nodes, node("MatMul", ["x", "w"], ["y"])], {"x": (np.float32, 2, 4)}, ["y"])
+    if kind == "initializer":
+        made.graph.sparse_initializer.append(tensor)
+    dense = np.zeros(dims, np.float32)
+    dense[np.unravel_index(places, dims) if places.ndim == 1 else tuple(places.T)] = np.arange(1, len(places) + 1)
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    np.testing.assert_array_equal(run(made, {"x": x})[0], x @ dense)
+
+
+@pytest.mark.parametrize(
+    ("values", "places", "dims", "what"),
+    [
+        (2, np.array([0, 12]), (4, 3), "places outside"),
+        (2, np.array([[0, 0], [0, -1]]), (4, 3), "places outside"),
+        (2, np.array([0, 1, 2]), (4, 3), "of 2 values has places of"),
+        (1, np.array([0]), (1 << 20, 1 << 20), "has the shape"),
+    ],
+)
+def test_sparse_tensors_that_do_not_fit(values: int, places: np.ndarray, dims: tuple[int, ...], what: str) -> None:
+    tensor = sparse(np.ones(values, np.float32), places, *dims)
+    made = model(
+        [node("Constant", [], ["w"], sparse_value=tensor), node("MatMul", ["x", "w"], ["y"])], {"x": (np.float32, 2, 4)}, ["y"]
+    )
+    with pytest.raises(ModelError, match=what):
+        program(made, {"x": np.zeros((2, 4), np.float32)})
+
+
+def test_an_output_that_is_a_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    made = model([node("Add", ["x", "w"], ["y"])], {"x": (np.float32, 2, 3)}, ["y", "w"], {"w": np.ones(3, np.float32)})
+    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+    monkeypatch.chdir(tmp_path)
+    assert main(["cosim", "m.onnx", "--engines", "vm,onnxruntime"]) == 0, capsys.readouterr().out

@@ -194,3 +194,45 @@ def test_an_optional_without_a_value_has_no_element() -> None:
     nodes = [node("Optional", [], ["o"], type=helper.make_tensor_type_proto(1, [2])), node("OptionalGetElement", ["o"], ["y"])]
     with pytest.raises(ModelError, match="takes the element of an optional that has none"):
         program(model(nodes, {}, ["y"], opset=18), {})
+
+
+SENTENCES = np.array(["Good film, bad", "a.b  c!", "", "\u00e9 w\u00f6rld_9", "b-d"])
+
+
+def tokeniser(shape: tuple[int, ...], **attributes: Any) -> onnx.ModelProto:
+    how = {"mark": 0, "pad_value": "#", "mincharnum": 1, **attributes}
+    nodes = [
+        node("Tokenizer", ["words"], ["parts"], domain="com.microsoft", **how),
+        node("Equal", ["parts", "bad"], ["is_bad"]),
+        node("Shape", ["parts"], ["shape"]),
+    ]
+    found = model(nodes, {"words": (np.int64, *shape)}, ["is_bad", "shape"], opset=19, domains=("com.microsoft",))
+    found.graph.input[0].CopyFrom(helper.make_tensor_value_info("words", onnx.TensorProto.STRING, shape))
+    found.graph.initializer.append(helper.make_tensor("bad", onnx.TensorProto.STRING, [1], [b"bad"]))
+    return found
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"tokenexp": "[a-zA-Z0-9_]+"}, {"tokenexp": "[a-z]+", "mincharnum": 3}, {"tokenexp": r"\w+", "mark": 1}, {"tokenexp": "z+"},
+        {"separators": [" "]}, {"separators": [" ", r"\."]}, {"separators": ["[ ,.!]+"]}, {"separators": [""]},
+        {"separators": [""], "mark": 1}, {"separators": [r"\s", "-"], "mincharnum": 2},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("rows", [False, True])
+def test_tokens(how: dict[str, Any], rows: bool) -> None:
+    import onnxruntime
+
+    texts = SENTENCES.reshape(5, 1) if rows else SENTENCES
+    made = tokeniser(texts.shape, **how)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    for got, want in zip(run(made, {"words": texts}), session.run(None, {"words": texts.astype(object)}), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+", "a|b", "[a", "a{2", ".*.*.*.*.*", "(?<=a)b", "", "a" * 300])
+def test_expressions_that_are_not_read(pattern: str) -> None:
+    """Python's expressions are others than onnxruntime's, and may take exponential time."""
+    with pytest.raises(ModelError, match="the expression"):
+        program(tokeniser((5,), tokenexp=pattern), {"words": SENTENCES})

@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import onnx
 
 from fleet.frontend.onnx.array import OnnxArray, binary, maximum, minimum, unary, where
 from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.casting import cast
+from fleet.frontend.onnx.limits import OLDEST_OPSET
 from fleet.frontend.onnx.narrow import narrow_of
-from fleet.frontend.onnx.older import OLDER
-from fleet.frontend.onnx.registry import LEARNING, operator
+from fleet.frontend.onnx.older import BROADCAST, OLDER
+from fleet.frontend.onnx.registry import LEARNING, operator, translation
 from fleet.frontend.onnx.tensors import dtype_of
 
 _BINARY = {
@@ -30,6 +32,24 @@ _UNARY = {
 @operator(*_BINARY)
 def _binary(n: NodeCall) -> OnnxArray:
     return binary(_BINARY[n.node.op], n.array(0), n.array(1))
+
+
+@operator(*BROADCAST, domain=OLDER)
+def _placed(n: NodeCall) -> OnnxArray:
+    """Before opset 7 the second operand's dimensions are the first one's from `axis` on, the last ones without it."""
+    a, b = n.array(0), n.array(1)
+    axis = n.attribute("axis", -1)
+    if n.attribute("broadcast", 0) and axis != -1 and b.size != 1:
+        axis = n.axis(axis, a.rank)
+        behind = a.rank - axis - b.rank
+        if behind < 0 or any(y not in (1, x) for x, y in zip(a.shape[axis:], b.shape, strict=False)):
+            n.refuse(f"the shape {list(b.shape)} does not fit {list(a.shape)} from axis {axis} on")
+        b = b.reshape(*b.shape, *[1] * behind)
+    today = translation("", n.node.op, OLDEST_OPSET)
+    assert today is not None, "the front end has each of them"
+    found = today(n.given([a, b]))
+    assert isinstance(found, OnnxArray)
+    return found
 
 
 @operator(*_UNARY)
@@ -272,6 +292,16 @@ def _shrink(n: NodeCall) -> OnnxArray:
 
 
 # ---- types
+
+
+@operator("Cast", domain=OLDER)
+def _cast_to_a_name(n: NodeCall) -> OnnxArray:
+    """Before opset 6 the type is a name, such as "FLOAT"."""
+    name = n.attribute("to", "")
+    types: dict[str, int] = dict(onnx.TensorProto.DataType.items())
+    if name.upper() not in types:
+        n.refuse(f"a cast to {name!r:.40}, which is no type")
+    return _converted(n, dtype_of(types[name.upper()], n.node.where))
 
 
 @operator("Cast")

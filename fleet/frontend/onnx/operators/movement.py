@@ -9,8 +9,9 @@ import numpy as np
 from fleet.frontend.onnx.array import OnnxArray, concat, where
 from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_PARTS
+from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.operators.shapes import checked
-from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.registry import Result, operator
 
 
 @operator("Reshape")
@@ -153,6 +154,15 @@ def _pad_axis(x: OnnxArray, axis: int, low: int, high: int, mode: str) -> OnnxAr
         period = max(2 * (size - 1), 1)
         places = np.abs((places + size - 1) % period - (size - 1)) if size > 1 else places * 0
     return x.take(x.build.known(places.astype(np.int64)), axis)
+
+
+@operator("Pad", domain=OLDER)
+def _pad_by_attributes(n: NodeCall) -> Result:
+    """Opset 1 has `paddings`, and the value, as attributes."""
+    none: list[int] = []
+    return _pad(
+        n.given([n.x, n.constant(n.attribute("paddings", none), np.int64), n.constant(n.attribute("value", 0.0), n.x.dtype)])
+    )
 
 
 @operator("Pad")

@@ -8,6 +8,7 @@ import numpy as np
 
 from fleet.frontend.onnx.array import OnnxArray, einsum, unary
 from fleet.frontend.onnx.call import NodeCall
+from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.registry import operator
 
 
@@ -30,6 +31,7 @@ def _matmul(n: NodeCall) -> OnnxArray:
 
 
 @operator("Gemm")
+@operator("Gemm", domain=OLDER)
 def _gemm(n: NodeCall) -> OnnxArray:
     return gemm(n)
 

@@ -10,6 +10,7 @@ import numpy as np
 from fleet.frontend.onnx.array import OnnxArray, concat, maximum, minimum, unary, where
 from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_UNROLLED
+from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.operators.elementwise import softplus
 from fleet.frontend.onnx.registry import operator
 
@@ -155,6 +156,7 @@ def _batch_first(n: NodeCall) -> NodeCall:
 
 
 @operator("LSTM")
+@operator("LSTM", domain=OLDER)
 def _lstm(n: NodeCall) -> list[OnnxArray]:
     return lstm(_batch_first(n))
 
@@ -188,6 +190,7 @@ def lstm(n: NodeCall, inputs: RecurrentProduct | None = None, states: RecurrentP
 
 
 @operator("GRU")
+@operator("GRU", domain=OLDER)
 def _gru(n: NodeCall) -> list[OnnxArray]:
     n = _batch_first(n)
 
@@ -219,6 +222,7 @@ def _gru(n: NodeCall) -> list[OnnxArray]:
 
 
 @operator("RNN")
+@operator("RNN", domain=OLDER)
 def _rnn(n: NodeCall) -> list[OnnxArray]:
     n = _batch_first(n)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -113,15 +114,16 @@ def _arg(n: NodeCall) -> OnnxArray:
 
 @operator("Hardmax")
 def _hardmax(n: NodeCall) -> OnnxArray:
-    axis = n.axis(n.attribute("axis", -1), n.x.rank)
+    """Before opset 13 everything from the axis on is one dimension."""
+    x, axis = n.x, n.axis(n.attribute("axis", -1 if n.opset >= 13 else 1), n.x.rank)
     if n.opset < 13:
-        n.refuse("Hardmax before opset 13 is not supported")
-    n.bounded(n.x.shape[axis])
-    best = n.x.build.emit("argmax", [n.x], axis=axis).unsqueeze(axis)
-    shape = [1] * n.x.rank
-    shape[axis] = n.x.shape[axis]
-    places = n.constant(np.arange(n.x.shape[axis], dtype=np.int64).reshape(shape))
-    return places.equal(best).astype(n.x.dtype)
+        x, axis = x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:])), 1
+    n.bounded(x.shape[axis])
+    best = x.build.emit("argmax", [x], axis=axis).unsqueeze(axis)
+    shape = [1] * x.rank
+    shape[axis] = x.shape[axis]
+    places = n.constant(np.arange(x.shape[axis], dtype=np.int64).reshape(shape))
+    return places.equal(best).astype(x.dtype).reshape(*n.x.shape)
 
 
 def _flipped(x: OnnxArray, axis: int) -> OnnxArray:

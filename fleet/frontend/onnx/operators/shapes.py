@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fleet.frontend.onnx.array import OnnxArray
+from fleet.frontend.onnx.array import OnnxArray, maximum
 from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_FOLDED
 from fleet.frontend.onnx.registry import operator
@@ -22,7 +22,7 @@ def _constant(n: NodeCall) -> OnnxArray:
         return n.constant(n.words("value_strings"))
     if n.has("value_string"):
         return n.constant(n.build.words[n.attribute("value_string", "")], np.int64)
-    value = n.node.attributes.get("value")
+    value = n.node.attributes.get("value", n.node.attributes.get("sparse_value"))
     if not isinstance(value, np.ndarray):
         n.refuse("a constant of a kind that is not supported", "tensors, floats and ints are")
     return n.build.known(value)
@@ -61,14 +61,38 @@ def _constant_of_shape(n: NodeCall) -> OnnxArray:
 
 @operator("Range")
 def _range(n: NodeCall) -> OnnxArray:
-    start, limit, step = (n.known(i, "its bounds").reshape(()) for i in range(3))
+    """Bounds that data decide lead to as many elements as they do for the given inputs, and are those of the run else."""
+    bounds = [n.array(i).reshape() for i in range(3)]
+    found = [n.build.values_or_none(b, "its bounds") for b in bounds]
+    given = [v for v in found if v is not None]
+    words = ""
+    if len(given) < len(found):
+        if n.build.general:
+            n.refuse(
+                "how many elements it has is decided by data, and the sizes of the inputs are not known", "leave out --dynamic"
+            )
+        what = "its bounds depend on data in a way that cannot be computed while the model is read"
+        computed = [n.build.computed(b, what) for b in bounds]
+        given, words = [v for v, _ in computed], "; ".join(dict.fromkeys(w for _, w in computed if w != "known"))
+    start, limit, step = (v.reshape(()) for v in given)
     if step == 0:
         n.refuse("a range with a step of zero")
+    if not np.isfinite([start.astype(float), limit.astype(float), step.astype(float)]).all():
+        n.refuse(f"a range from {start} to {limit} by {step}")
     count = max(0, int(np.ceil((limit.astype(float) - start) / step)))
     checked(n, [count])
     if count > 1 << 24:
         n.refuse(f"a range of {count} elements")
-    return n.constant((start + np.arange(count) * step).astype(start.dtype))
+    if not words:
+        return n.constant((start + np.arange(count) * step).astype(start.dtype))
+    n.build.say(f"a range of {count} elements for the given inputs ({words}); a run with another number of them ends here")
+    wide = np.float64 if start.dtype.kind == "f" else np.int64
+    first, end, by = (b.astype(wide) for b in bounds)
+    n.build.holds(
+        maximum(-((first - end) // by), n.constant(0, wide)).equal(n.constant(count, wide)),
+        f"not {count} elements, for which the program was compiled; compile it for these inputs",
+    )
+    return (first + n.constant(np.arange(count), wide) * by).astype(start.dtype)
 
 
 @operator("EyeLike")

@@ -31,6 +31,19 @@ def _turned(n: NodeCall, x: OnnxArray, side: str) -> OnnxArray:
     return x.swapped() if x.rank > 1 and n.attribute(f"trans{side}", 0) else x
 
 
+@operator("CDist", domain=MICROSOFT)
+def _cdist(n: NodeCall) -> OnnxArray:
+    """Distances of each row of a to each row of b, by their squares and products as onnxruntime computes them."""
+    a, b, metric = n.array(0), n.array(1), n.attribute("metric", "sqeuclidean")
+    if metric not in ("euclidean", "sqeuclidean"):
+        n.refuse(f"the metric {metric!r:.40}", "it may be euclidean or sqeuclidean")
+    if a.rank != 2 or b.rank != 2 or a.shape[1] != b.shape[1]:
+        n.refuse(f"distances of {list(a.shape)} and {list(b.shape)}, expected rows of one length")
+    squares = (a * a).sum([1], keepdims=True) + (b * b).sum([1]).reshape(1, b.shape[0])
+    found = maximum(squares - (a @ b.swapped()) * 2, 0)
+    return found if metric == "sqeuclidean" else unary("sqrt", found)
+
+
 _ACTIVATIONS: dict[str, Callable[[OnnxArray, Sequence[float]], OnnxArray]] = {
     "Relu": lambda x, _p: maximum(x, 0),
     "Tanh": lambda x, _p: unary("tanh", x),

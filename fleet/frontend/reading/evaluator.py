@@ -31,6 +31,7 @@ from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.rounds import RoundDraws, RoundTables
 from fleet.frontend.reading.scopes import Scope, ScopeNode, scope_of
 from fleet.frontend.reading.values import (
+    ELLIPSIS,
     NOT_IMPLEMENTED,
     Broken,
     CallFrame,
@@ -253,6 +254,8 @@ class Evaluator(Findings):
             return Library(f"builtins.{name}")
         if name == "NotImplemented":
             return NOT_IMPLEMENTED
+        if name == "Ellipsis":
+            return ELLIPSIS
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
         if (kind := self.exception_class(name)) is not None:

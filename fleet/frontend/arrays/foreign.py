@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays.functions import printing
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import check_size, known
 from fleet.frontend.reading.values import (
@@ -32,7 +33,6 @@ from fleet.frontend.reading.values import (
     plain_dtype,
 )
 from fleet.frontend.reading.wording import words
-from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES
 
 _MOST = 1 << 16
@@ -491,7 +491,7 @@ def length(owner: ForeignArray) -> int:
     return len(owner.array) if isinstance(owner.array, np.ndarray) else len(owner.array.dtype.names or ())
 
 
-def shown(ev: Evaluator, owner: ForeignArray, *, quoted: bool) -> str:
+def shown(ev: Evaluator, node: ast.AST, owner: ForeignArray, *, quoted: bool) -> str:
     """As `str` or `repr` shows it, under the print options of now."""
-    with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
+    with np.printoptions(**printing.options(ev, node)):
         return repr(owner.array) if quoted else str(owner.array)

@@ -155,8 +155,14 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         dtype = value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
         return Library(f"{path}:{dtype.name}")
     if path == "numpy.errstate":
-        guards.unheeded(ev, node, args, keywords)
+        handled = ev.fp_errors
+        guards.unheeded(ev, node, "np.errstate", args, keywords)
+        ev.fp_errors = handled  # as a decorator it holds in the function
         return Library("numpy.errstate()")
+    if path in ("numpy.seterr", "numpy.geterr"):
+        before = guards.handled(ev)
+        guards.unheeded(ev, node, path.replace("numpy", "np"), args, keywords)
+        return before
     if path == "numpy.get_printoptions" and not args and not keywords:
         return guards.options(ev)
     if path == "numpy.set_printoptions":

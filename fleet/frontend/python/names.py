@@ -58,6 +58,8 @@ OTHER = frozenset(
         "typing.NDArray",
         "floating",
         "errstate",
+        "seterr",
+        "geterr",
         "printoptions",
         "set_printoptions",
         "get_printoptions",

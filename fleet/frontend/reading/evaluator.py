@@ -178,6 +178,10 @@ class Evaluator(Findings):
         self.lost: SourceError | None = None
         self.printing = ""
         """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""
+        self.formatter: Mapping[str, Value] = {}
+        """Functions of the source that show elements of printed arrays: `formatter` of `np.set_printoptions`."""
+        self.fp_errors = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+        """What `np.geterr` gives. No warning is printed."""
         self.worded = False
         """True once a string with an array was made: its print would format it, under later options than Python used."""
         self.unprinted: ast.AST | None = None

@@ -30,7 +30,8 @@ print(f(np.zeros(1)), np.geterr()["divide"])
 x = np.array([[1.0, 2.5], [-3.25, 1e10]])
 print(np.array2string(x, formatter={"float_kind": lambda v: "%.4f" % v}))
 print(np.array2string(x, formatter={"float": "{:8.2e}".format}, separator=", "))
-print(np.array2string(np.arange(5), formatter={"int": lambda v: hex(v)}), np.array2string(np.arange(3), formatter={"int_kind": str}))
+print(np.array2string(np.arange(5), formatter={"int": lambda v: hex(v)}))
+print(np.array2string(np.arange(3), formatter={"int_kind": str}))
 print(np.array2string(np.array([True, False]), formatter={"bool": lambda b: "yes" if b else "no"}))
 print(np.array2string(np.array([1 + 2j]), formatter={"complexfloat": lambda z: f"<{z.real:.1f},{z.imag:.1f}>"}))
 print(np.array2string(np.array([1 + 2j]), formatter={"complex_kind": lambda z: f"<{z.imag}>"}))
@@ -57,6 +58,59 @@ np.set_printoptions(formatter={"float_kind": "{:.1f}".format}, suppress=True)
 print(np.eye(2))
 np.set_printoptions(formatter=None)
 print(np.eye(2))
+""",
+    "dates": """
+print(np.datetime64("2023-03-01") - np.datetime64("2023-02-01"))
+d = np.array(["2023-01-02", "2023-01-05"], dtype="datetime64[D]")
+print(d[0], np.diff(d), d.astype("datetime64[M]"), d.dtype, repr(d), repr(d[0]))
+print(np.arange('2016-07', '2016-08', dtype='datetime64[D]')[:3])
+print(np.datetime64("2024-01-31") + 1, (np.datetime64("2024-03-01") - np.datetime64("2024-02-01")).astype(int))
+print(d > np.datetime64("2023-01-03"), d[d > np.datetime64("2023-01-03")], d.min(), d.max(), (d - d[0]).mean(), (d - d[0]).sum(), np.sort(d)[::-1])
+if d[0] < d[1]: print("less")
+print((d[1] - d[0]) / np.timedelta64(1, "h"), np.timedelta64(90, "m") // np.timedelta64(1, "h"))
+print(np.busday_count("2023-01-01", "2023-02-01"), np.is_busday(d), np.busday_offset("2023-01-01", 3, roll="forward"))
+print(np.datetime_as_string(d, unit="M"), np.isnat(np.array(["NaT", "2020"], dtype="M8[Y]")))
+print(np.arange(np.datetime64("2020-01-01"), np.datetime64("2020-01-04")), np.arange(3) * np.timedelta64(2, "D") + d[0])
+y = d.astype("datetime64[Y]").astype(int) + 1970
+print(y, y.dtype, d.astype("int64"), np.unique(d.astype("M8[M]")), np.array([1, 2]).astype("m8[s]"))
+for x in d: print(x)
+print([str(x) for x in d], f"{d[0]}")
+t = np.dtype([("date", "datetime64[D]"), ("units", "i4"), ("price", "f8")])
+r = np.array([("2024-01-01", 3, 2.5), ("2024-02-01", 4, 1.5)], dtype=t)
+print(r["date"], r["date"].astype("M8[M]") == np.datetime64("2024-02"), r[r["date"] > np.datetime64("2024-01-15")]["units"].sum(), r)
+w = np.array(["2024-01-01"], dtype="datetime64[D]")
+w[0] = "2025-05-05"; w += 1; print(w, w[0] in w, len(w))
+print(np.timedelta64(90, 'm'), np.timedelta64(2, 'h') + np.timedelta64(30, 'm'), -np.timedelta64(3, "D"), abs(np.timedelta64(-3, "D")), int(np.timedelta64(5, "D") / np.timedelta64(1, "D")))
+print(np.where(d > np.datetime64("2023-01-03"), d, np.datetime64("NaT")), np.concatenate([d, w]), np.issubdtype(d.dtype, np.datetime64))
+""",  # noqa: E501
+    "byte order and C's names": r"""
+big = np.array([1, 258], dtype=">u2"); print(big, big.dtype, big + 1, big.tobytes(), big.byteswap(), big.view("u1"), big.astype(int).sum(), big[1], big.sum(), big.astype("<u2").dtype, np.sum(big), big * 2.0, big.max())
+print(np.frombuffer(b"\x00\x01\x00\x02", ">i2"), np.frombuffer(b"\x00\x00\x01\x02", dtype=np.dtype(">i2")).astype(np.int32), np.zeros(2, ">f8"))
+h = np.frombuffer(b"\x01\x00\x00\x00\x02\x00", dtype=[("a", "<u4"), ("b", "<u2")]); print(h["a"], h["b"][0], h)
+print(np.arange(3).astype(np.ubyte).dtype, np.zeros(1, np.short).dtype, np.intc, np.longlong, np.dtype(np.ulonglong), np.ones(2, np.byte) + np.ushort(3))
+""",  # noqa: E501
+    "views as records": """
+d = np.array([(1, 2.5), (2, 3.5)], dtype=[("a", "i4"), ("b", "f8")])
+r = d.view(np.recarray)
+print(r.b, r.a.sum(), r[0], r.b[1])
+R = np.rec.fromarrays([[1, 2], [2.5, 3.5]], names="a, b")
+print(R.a, R[0], R.b * 2)
+F = np.array([[1, 2], [0, 3], [1, 2]])
+G = F.view(dtype=[("p0", F.dtype), ("p1", F.dtype)])
+print(np.unique(G), G.shape, G["p1"].ravel())
+F[0, 0] = 7
+print(G[0], F[0])
+G["p0"][1] = 9
+print(F, G)
+v = np.ascontiguousarray(F).view(np.dtype((np.void, F.dtype.itemsize * F.shape[1])))
+u, idx = np.unique(v, return_index=True)
+print(F[np.sort(idx)], u.view(F.dtype).reshape(-1, F.shape[1]), v.dtype)
+Z = np.array([("Hello", 2.5, 3)]*2, dtype="U5, f8, i4")
+print(np.rec.array(Z).f1, Z.dtype.names)
+""",
+    "shapes out of iterators": """
+arrays = [[1, 2], [3, 4, 5]]
+print(np.indices((len(x) for x in arrays), dtype=int).shape, np.tile(np.arange(2), (i for i in (2, 2))))
 """,
 }
 
@@ -92,6 +146,10 @@ RUN = "x = np.random.default_rng(0).random(200000)[:3]\n"
         (RUN + "np.set_printoptions(formatter={'float': str})\nprint(x)", "F404", "printed with a formatter"),
         (RUN + "print(np.array2string(x, formatter={'float': str}))", "F404", "whose elements only the run knows"),
         ("print(np.array2string(np.ones(2), formatter={'float': lambda v: 3}))", "F408", "a formatter gives the number 3"),
+        ("print(np.datetime64('today'))", "F507", "another date in every run"),
+        (RUN + "print(x * np.timedelta64(1, 'D'))", "F404", "beside text, dates, records"),
+        (RUN + "print(np.ma.array(x, mask=[0, 1, 0]))", "F404", "a masked array"),
+        ("print(np.arange('1000', '9999', dtype='M8[s]'))", "F603", "elements"),
         ("print(np.array2string(np.ones(2), formatter=str))", "F408", "it is a dict"),
     ],
 )

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.arguments import dtype_of, to_array
 from fleet.frontend.arrays.functions import printing
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.data_files import is_path, text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
-from fleet.frontend.reading.values import ForeignArray, List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.values import ForeignArray, Library, List, NumberValue, TracedArray, Value
 from fleet.frontend.reading.wording import words
 
 _FORMATS = frozenset(
@@ -136,13 +137,14 @@ def _frombuffer(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
     data = given.get("buffer")
     if not isinstance(data, bytes) or given.keys() - {"buffer", "dtype", "count", "offset"}:
         ev.fail("F506", node, "frombuffer with these arguments is not supported", "give bytes and a dtype")
-    dtype = dtype_of(ev, node, given["dtype"]) if "dtype" in given else np.dtype(float)
+    named = given.get("dtype", Library("builtins.float"))
+    dtype = foreign.dtype(ev, node, named) or dtype_of(ev, node, named)  # also of records, and of another byte order
     try:
         count, offset = (ev.integer(node, given.get(k, NumberValue(n)), k) for k, n in (("count", -1), ("offset", 0)))
-        found = np.frombuffer(data, np.dtype(dtype.str), count, offset)
+        found = np.frombuffer(data, dtype if dtype.names else np.dtype(dtype.str), count, offset)
     except ValueError as error:
         ev.fail("F703", node, f"frombuffer: {error}")
-    return ev.domain.literal(ev, node, found.copy())
+    return foreign.value(ev, node, found.copy())
 
 
 def _fromiter(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

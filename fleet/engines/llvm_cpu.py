@@ -41,7 +41,7 @@ class LlvmCpuEngine:
         elapsed = time.perf_counter() - start
         plan = compiled.plan
         names: dict[SSAValue, str] = {
-            value: a.name for value, a in zip(program.function.body.block.args, program.arguments, strict=True)
+            value: a.name for value, a in zip(changed.function.body.block.args, changed.arguments, strict=True)
         }
 
         def value(source: SSAValue) -> np.ndarray:

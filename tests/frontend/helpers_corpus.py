@@ -87,7 +87,7 @@ def by_python(program: Program) -> tuple[list[np.ndarray], str]:
     sys.modules[name] = types.ModuleType(name)  # dataclasses look it up
     code = compile(program.path.read_text(), program.path.name, "exec")
     argv = [program.path.name]
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(), np.printoptions():
         warnings.simplefilter("ignore")
         with patch.object(sys, "argv", argv), stand_ins(), contextlib.suppress(SystemExit):
             exec(code, namespace)

@@ -21,7 +21,7 @@ from xdsl.ir import Block
 from fleet.errors import SourceError
 from fleet.frontend.arrays import called
 from fleet.frontend.arrays.arguments import bind, dtype_of
-from fleet.frontend.arrays.functions import create, draws, strided
+from fleet.frontend.arrays.functions import create, draws, printing, strided
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.reading.domain import Domain, Index
@@ -50,7 +50,6 @@ from fleet.frontend.reading.values import (
     is_scalar_type,
 )
 from fleet.frontend.reading.wording import numbered, words
-from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES, tensor_type
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -420,7 +419,7 @@ class Eager(Domain[Evaluator]):
 
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """Print as Python does, under NumPy's options of now."""
-        with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
+        with np.printoptions(**printing.options(ev, node)):
             shown: list[Any] = []
             for p in parts:
                 if not isinstance(p, TracedArray):

@@ -13,12 +13,14 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Complex, Library, List, NumberValue, TracedArray, Value
 from fleet.frontend.reading.wording import words
 
-_KINDS = "generic number integer signedinteger unsignedinteger inexact floating complexfloating"
+_KINDS = "generic number integer signedinteger unsignedinteger inexact floating complexfloating datetime64 timedelta64"
 ABSTRACT: Mapping[str, Any] = {f"numpy.{n}": getattr(np, n) for n in _KINDS.split()}
 """Families of dtypes, for `np.issubdtype`."""
 
 
 def _dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
+    if isinstance(value, np.dtype):
+        return value
     return value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays import dates
+from fleet.frontend.arrays.functions import printing
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import check_size, known
 from fleet.frontend.reading.values import (
@@ -32,7 +34,6 @@ from fleet.frontend.reading.values import (
     plain_dtype,
 )
 from fleet.frontend.reading.wording import words
-from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES
 
 _MOST = 1 << 16
@@ -60,6 +61,7 @@ _NUMERIC = """mean sum std var min max median average sqrt exp log log10 abs abs
     where any all isnan square maximum minimum diff ptp prod"""
 """Functions of NumPy that know masked arrays."""
 FUNCTIONS: Mapping[str, tuple[int, ...]] = {
+    **dates.FUNCTIONS,
     **{f"numpy.{n}": () for n in _NUMERIC.split()},
     **{f"numpy.ma.{n}": () for n in _MASKED.split()},
     **{f"numpy.{n}": (0, 1) for n in _BOTH.split()},
@@ -68,6 +70,7 @@ FUNCTIONS: Mapping[str, tuple[int, ...]] = {
     **{f"numpy.strings.{n}": (0, 1) for n in _CHARACTERS.split() if hasattr(np.strings, n)},
     "numpy.full": (1,), "numpy.where": (1, 2), "numpy.select": (1, 2), "numpy.insert": (0, 2), "numpy.choose": (1,),
     "numpy.zeros": (), "numpy.empty": (), "numpy.ones": (), "numpy.rec.array": (0,), "numpy.rec.fromrecords": (0,),
+    "numpy.rec.fromarrays": (0,),
 }  # fmt: skip
 """Function -> its arguments that may hold text."""
 _DTYPE_SECOND = frozenset({"numpy.array", "numpy.asarray", "numpy.zeros", "numpy.empty", "numpy.ones"})
@@ -82,36 +85,20 @@ _MET = frozenset({"where", "select", "choose", "clip", "maximum", "minimum"})
 """Functions of arrays that meet element by element."""
 _GROWS = frozenset({"add", "sub", "mul", "pow", "mod"})
 _REDUCED = frozenset({"sum", "prod", "cumsum", "mean", "std", "var", "average", "square"})
-_PYTHON = {"builtins.str": str, "builtins.object": object, "builtins.float": float, "builtins.int": int, "builtins.bool": bool}
+_KINDS = "text, dates, records, objects or a masked array"
+_PYTHON: Mapping[str, Any] = {
+    **dates.CLASSES, "numpy.void": np.void, "numpy.recarray": np.recarray, "numpy.ndarray": np.ndarray, "numpy.str_": np.str_,
+    "builtins.str": str, "builtins.object": object, "builtins.float": float, "builtins.int": int, "builtins.bool": bool,
+}  # fmt: skip
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt,
     "greater_equal": operator.ge, "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
     "floor_div": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "bit_and": operator.and_, "bit_or": operator.or_,
 }  # fmt: skip
-_METHODS = frozenset(
-    [
-        "all",
-        "any",
-        "argsort",
-        "astype",
-        "copy",
-        "flatten",
-        "item",
-        "nonzero",
-        "ravel",
-        "repeat",
-        "reshape",
-        "searchsorted",
-        "squeeze",
-        "sum",
-        "swapaxes",
-        "take",
-        "tolist",
-        "transpose",
-        "sort",
-        "fill",
-    ]
-)
+_METHODS = frozenset({
+    "all", "any", "argsort", "astype", "copy", "flatten", "item", "nonzero", "ravel", "repeat", "reshape", "searchsorted",
+    "squeeze", "sum", "swapaxes", "take", "tolist", "transpose", "sort", "fill",
+})  # fmt: skip
 _OF_MASKED = frozenset({"anom", "argmax", "argmin", "clip", "compressed", "count", "cumsum", "filled", "max", "mean", "min",
                         "prod", "ptp", "round", "std", "var"})  # fmt: skip
 _ATTRIBUTES = frozenset({"T", "dtype", "flat", "itemsize", "nbytes", "ndim", "shape", "size"})
@@ -133,25 +120,23 @@ def dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype | None:
     match value:
         case np.dtype():
             found = value
-        case Library(path="builtins.str" | "builtins.object"):
+        case Library(path="builtins.str" | "builtins.object" | "numpy.str_" | "numpy.datetime64" | "numpy.timedelta64"):
             found = np.dtype(_PYTHON[value.path])
-        case Library(path="numpy.str_"):
-            found = np.dtype(str)
-        case List() | str():
+        case List() | str() | tuple():
             try:
                 found = np.dtype(_plain(ev, node, value))
             except (TypeError, ValueError):
                 return None
         case _:
             return None
-    return found if found.kind in "SUOV" and found.itemsize <= _MOST else None
+    return found if (found.kind in "SUOVMm" or not found.isnative) and found.itemsize <= _MOST else None
 
 
 def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
     """Return whether a call of NumPy makes, or is of, arrays that no target has."""
     if path not in FUNCTIONS:
         return False
-    if path.startswith(("numpy.ma.", "numpy.rec.")):
+    if path.startswith(("numpy.ma.", "numpy.rec.")) or path in dates.ONLY:
         return True
     if any(_foreign(a) for a in (*args, *keywords.values())) or any(holds(args[i]) for i in FUNCTIONS[path] if i < len(args)):
         return True
@@ -161,8 +146,8 @@ def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywor
 
 
 def converts(ev: Evaluator, node: ast.AST, name: str, args: Sequence[Value]) -> bool:
-    """Return whether a method of an array of numbers gives one of text or objects: `x.astype(str)`."""
-    return name == "astype" and len(args) == 1 and dtype(ev, node, args[0]) is not None
+    """Return whether a method of an array of numbers gives one of text, records or objects: `x.astype(str)`."""
+    return name in ("astype", "view") and len(args) == 1 and dtype(ev, node, args[0]) is not None
 
 
 def _plain(ev: Evaluator, node: ast.AST, value: Value) -> Any:
@@ -178,7 +163,7 @@ def _taken(ev: Evaluator, node: ast.AST, value: Value) -> Any:
         case TracedArray():
             found = ev.domain.elements_of(value)
             if found is None:
-                ev.fail("F404", node, f"{words(value)} beside text or objects, whose elements only the run knows")
+                ev.fail("F404", node, f"{words(value)} beside {_KINDS}, whose elements only the run knows")
             return found[()] if value.scalar else found
         case List():
             return [_taken(ev, node, v) for v in value.items]
@@ -211,6 +196,8 @@ def value(ev: Evaluator, node: ast.AST, found: object, *, shared: bool = False) 
         case np.ndarray() | np.void():
             ev.bounded(node, found.size * max(found.itemsize // 64, 1), "an array of text or objects")
             return ForeignArray(found)
+        case np.datetime64() | np.timedelta64():
+            return ForeignArray(found)
         case str() | bytes() | Library() | None:
             return found
         case np.generic() if found.dtype.name in DTYPES:
@@ -237,13 +224,17 @@ def _run(ev: Evaluator, node: ast.AST, function: Callable[..., object], *args: o
         return ev.fail("F603", node, f"text or objects that NumPy cannot hold: {error}")
     except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
         return ev.fail("F703", node, str(error))
-    shared = isinstance(found, np.ndarray) and any(isinstance(a, np.ndarray) and np.may_share_memory(a, found) for a in args)
+    own = getattr(function, "__self__", None)  # of a method its array
+    shared = isinstance(found, np.ndarray) and any(
+        isinstance(a, np.ndarray) and np.may_share_memory(a, found) for a in (own, *args)
+    )
     return value(ev, node, found, shared=shared)
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """A function of NumPy, of known values."""
     name = path.removeprefix("numpy.")
+    dates.check(ev, node, path, args)
     given = [_plain(ev, node, a) for a in args]
     named = {k: _plain(ev, node, v) for k, v in keywords.items()}
     _check_made(ev, node, name, given, named)
@@ -329,6 +320,8 @@ def _check_made(ev: Evaluator, node: ast.AST, name: str, given: Sequence[object]
         return
     if last in ("full", "zeros", "ones", "empty"):
         count = _total(numbers.get("shape", 1))
+    elif last == "arange":
+        count = dates.count(given, named)
     elif last == "tile":
         count *= max(_total(numbers.get("reps", 1)), 1)
     elif last == "repeat":
@@ -392,10 +385,11 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: ForeignArray) -> Value:
     masked = isinstance(owner.array, np.ma.MaskedArray)
     if isinstance(owner.array, np.recarray | np.record) and node.attr in (owner.array.dtype.names or ()):
         return value(ev, node, owner.array[node.attr], shared=True)
-    if node.attr in (_METHODS | _OF_MASKED if masked else _METHODS) and isinstance(owner.array, np.ndarray):
+    methods = _METHODS | (_OF_MASKED if masked else dates.METHODS if owner.array.dtype.kind != "O" else frozenset())
+    if node.attr in methods and isinstance(owner.array, np.ndarray | np.datetime64 | np.timedelta64):
         return Method(owner, node.attr)
     if node.attr not in _ATTRIBUTES and not (masked and node.attr in ("data", "mask", "fill_value")):
-        known_names = ", ".join(sorted(_METHODS | _ATTRIBUTES | (_OF_MASKED if masked else frozenset())))
+        known_names = ", ".join(sorted(methods | _ATTRIBUTES))
         ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {known_names}")
     if node.attr == "dtype":
         return owner.array.dtype
@@ -418,6 +412,10 @@ def method(
     given = [_plain(ev, node, a) for a in args]
     named = {k: _plain(ev, node, v) for k, v in keywords.items()}
     of = _plain(ev, node, owner)
+    if name == "view" and isinstance(owner, TracedArray):  # a change of one is seen in the other
+        of = np.array(of, order="C")
+        owner.storage.outside = True
+        ev.shadows[owner] = of
     if name == "astype":
         _check_room(ev, node, of.size, max(_room(of).width * (3 if of.dtype.kind == "O" else 1), _NUMBER_AS_TEXT))
     elif name != "fill":
@@ -481,9 +479,10 @@ def shadowed(ev: Evaluator, value: TracedArray) -> ForeignArray | None:
 
 def elements(ev: Evaluator, node: ast.AST, owner: ForeignArray) -> Iterator[Value]:
     """Return the elements that `for` goes over."""
-    if not owner.array.shape and not isinstance(owner.array, np.void):
-        ev.fail("F306", node, f"{words(owner)} has no dimension to iterate over")
-    return (value(ev, node, owner.array[i]) for i in range(length(owner)))
+    array = owner.array
+    if isinstance(array, np.datetime64 | np.timedelta64) or (not array.shape and not isinstance(array, np.void)):
+        return ev.fail("F306", node, f"{words(owner)} has no dimension to iterate over")
+    return (value(ev, node, array[i]) for i in range(length(owner)))
 
 
 def length(owner: ForeignArray) -> int:
@@ -491,7 +490,7 @@ def length(owner: ForeignArray) -> int:
     return len(owner.array) if isinstance(owner.array, np.ndarray) else len(owner.array.dtype.names or ())
 
 
-def shown(ev: Evaluator, owner: ForeignArray, *, quoted: bool) -> str:
+def shown(ev: Evaluator, node: ast.AST, owner: ForeignArray, *, quoted: bool) -> str:
     """As `str` or `repr` shows it, under the print options of now."""
-    with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
+    with np.printoptions(**printing.options(ev, node)):
         return repr(owner.array) if quoted else str(owner.array)

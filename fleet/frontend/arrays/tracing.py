@@ -300,7 +300,8 @@ class Tracing(Emitting):
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """A print of arrays and numbers, or of a format string and its values."""
         plain = [p for p in parts if isinstance(p, TracedArray | NumberValue)]
-        if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
+        formatted = bool(ev.formatter) and any(isinstance(p, TracedArray) and p.shape for p in parts)
+        if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n") and not formatted:
             if not self.muted:
                 self.builder.print(node, plain, options=self._options(ev, plain))
             return

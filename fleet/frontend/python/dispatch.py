@@ -42,6 +42,7 @@ from fleet.frontend.reading.values import (
     ForeignArray,
     Generator,
     Initialiser,
+    Lazy,
     Library,
     Marker,
     Method,
@@ -83,7 +84,7 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return foreign.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=TracedArray() as owner, name="tobytes"):
             return foreign.method(ev, node, owner, "tobytes", args, keywords)
-        case Method(owner=TracedArray() as owner) if foreign.converts(ev, node, function.name, args):
+        case Method(owner=TracedArray() as owner) if foreign.converts(ev, node, function.name, [*args, *keywords.values()]):
             return foreign.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=TracedArray() as owner):
             args, keywords = scalars(ev, node, args, keywords)
@@ -155,8 +156,14 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         dtype = value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
         return Library(f"{path}:{dtype.name}")
     if path == "numpy.errstate":
-        guards.unheeded(ev, node, args, keywords)
+        handled = ev.fp_errors
+        guards.unheeded(ev, node, "np.errstate", args, keywords)
+        ev.fp_errors = handled  # as a decorator it holds in the function
         return Library("numpy.errstate()")
+    if path in ("numpy.seterr", "numpy.geterr"):
+        before = guards.handled(ev)
+        guards.unheeded(ev, node, path.replace("numpy", "np"), args, keywords)
+        return before
     if path == "numpy.get_printoptions" and not args and not keywords:
         return guards.options(ev)
     if path == "numpy.set_printoptions":
@@ -170,8 +177,14 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return _chosen(ev, node, lambda places: ev.domain.call(ev, node, path, places, keywords), args)
     if path in OTHER or path in facts.ABSTRACT or path in grids.MAKERS:
         ev.fail("F408", node, f"`{path}` cannot be called")
+    if path in _ITERATED:
+        args = [tuple(ev.collect(node, a)) if i == _ITERATED[path] and isinstance(a, Lazy) else a for i, a in enumerate(args)]
     args, keywords = scalars(ev, node, args, keywords)
     return ev.domain.call(ev, node, path, args, keywords)
+
+
+_ITERATED: Mapping[str, int] = {"numpy.indices": 0, "numpy.tile": 1}
+"""Function -> its argument that may be an iterator."""
 
 
 def _chosen(ev: Evaluator, node: ast.Call, draw: Callable[[list[Value]], Value], args: Sequence[Value]) -> Value:

@@ -35,11 +35,13 @@ _NUMBERS: Mapping[str, float] = {
     "cmath.pi": math.pi, "cmath.e": math.e, "cmath.inf": math.inf, "cmath.nan": math.nan,
     "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
 }  # fmt: skip
+_OF_C = ("byte", "ubyte", "short", "ushort", "intc", "uintc", "long", "ulong", "longlong", "ulonglong", "int_", "uint", "intp",
+         "uintp")  # fmt: skip
 _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | {
     "numpy.bool_": np.dtype(bool), "numpy.double": np.dtype(float), "numpy.single": np.dtype(np.float32),
     "numpy.half": np.dtype(np.float16),
     "numpy.cdouble": np.dtype(complex), "numpy.csingle": np.dtype(np.complex64),
-    "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
+    **{f"numpy.{n}": np.dtype(getattr(np, n)) for n in _OF_C},
 }  # fmt: skip
 _MODULES = frozenset(
     {
@@ -58,10 +60,14 @@ OTHER = frozenset(
         "typing.NDArray",
         "floating",
         "errstate",
+        "seterr",
+        "geterr",
         "printoptions",
         "set_printoptions",
         "get_printoptions",
         "str_",
+        "void",
+        "recarray",
     )
 )
 _PLAIN_DRAWS = "choice randn rand standard_normal random_sample random normal uniform randint permutation"

@@ -31,6 +31,7 @@ from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.rounds import RoundDraws, RoundTables
 from fleet.frontend.reading.scopes import Scope, ScopeNode, scope_of
 from fleet.frontend.reading.values import (
+    ELLIPSIS,
     NOT_IMPLEMENTED,
     Broken,
     CallFrame,
@@ -177,6 +178,10 @@ class Evaluator(Findings):
         self.lost: SourceError | None = None
         self.printing = ""
         """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""
+        self.formatter: Mapping[str, Value] = {}
+        """Functions of the source that show elements of printed arrays: `formatter` of `np.set_printoptions`."""
+        self.fp_errors = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+        """What `np.geterr` gives. No warning is printed."""
         self.worded = False
         """True once a string with an array was made: its print would format it, under later options than Python used."""
         self.unprinted: ast.AST | None = None
@@ -253,6 +258,8 @@ class Evaluator(Findings):
             return Library(f"builtins.{name}")
         if name == "NotImplemented":
             return NOT_IMPLEMENTED
+        if name == "Ellipsis":
+            return ELLIPSIS
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
         if (kind := self.exception_class(name)) is not None:

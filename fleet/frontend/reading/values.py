@@ -222,9 +222,9 @@ class RangeValue:
 
 @dataclass(eq=False)
 class ForeignArray:
-    """An array of NumPy, or one record, of a dtype that no target has: text, records, Python's objects. It is known."""
+    """An array of NumPy, or one element, of a dtype that no target has: text, records, dates, Python's objects. It is known."""
 
-    array: np.ndarray | np.void
+    array: np.ndarray | np.void | np.datetime64 | np.timedelta64
 
 
 @dataclass(eq=False)

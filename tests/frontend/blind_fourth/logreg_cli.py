@@ -65,4 +65,3 @@ def main() -> int:
 if __name__ == "__main__":
     sys.exit(main())
 
-#! F506: array2string with a formatter

@@ -22,5 +22,3 @@ print(H)
 print(np.interp([0.5, 1.5], [0, 1, 2], [0, 10, 20]), np.polyfit([0, 1, 2], [1, 3, 5], 1).round(6))
 print(np.array_split(np.arange(7), 3), np.tile([1, 2], 2), np.repeat([1, 2], [2, 1]))
 print(np.setdiff1d([1, 2, 3], [2]), np.union1d([1], [3]), np.isin([1, 2], [2]), np.intersect1d([1, 2], [2, 3]))
-
-#! F404: dates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from fleet.frontend.arrays import called
 from fleet.frontend.arrays.arguments import Arguments, Handler
 from fleet.frontend.arrays.emitting import cast, emit
 from fleet.frontend.arrays.functions import order
+from fleet.frontend.arrays.indices.items import expanded, integers, mask_of
+from fleet.frontend.arrays.indices.storing import as_part, chosen, for_places, in_front
 from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import array, convert, elementwise, select
 from fleet.frontend.arrays.sizes import flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value
+from fleet.frontend.reading.values import List, NumberValue, RangeValue, Slice, TracedArray, Value
 from fleet.frontend.reading.wording import words
 
 UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "add"}
@@ -133,49 +135,50 @@ def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """`np.add.at(a, i, b)`, `np.add.at(a, (i, j), b)`: every update counts, also several at one place."""
+    """`np.add.at(a, index, b)`, of any index that NumPy takes: every update counts, also several at one place."""
     name = str(args[""])
     owner = _changed(ev, node, args["a"])
+    if owner.scalar:
+        ev.fail("F408", node, f"{name}.at changes an array, found {words(owner)}")
     given = args["indices"]
-    items = given if isinstance(given, tuple) else (given,)
-    parts = [_places(ev, node, name, item, owner) for item in items]
-    if len(parts) > len(owner.shape):
-        ev.fail("F312", node, f"{len(parts)} indices for an array of rank {len(owner.shape)} (shape {owner.shape})")
-    sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
-    places = order.flat_places(ev, node, sizes, parts)
-    target = (*places.shape, *rest)
-    rows, row = reshaped(ev, node, owner, [math.prod(sizes), *rest]), reshaped(ev, node, places, [math.prod(places.shape)])
-    if name not in UPDATES:
-        number_like = owner.dtype if owner.dtype.kind == "f" else None
-        updates = _wide(ev, node, args["b"], target, rest, number_like) if "b" in args else None
-        done = _in_turns(ev, node, name, rows, row, updates)
-        change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+    items = _index(ev, node, name, owner, given if isinstance(given, tuple) else (given,))
+    values = _second(ev, node, args["b"]) if "b" in args else None
+    base, axes, arrays = chosen(ev, node, owner, items)
+    if not arrays:  # slices alone name no place twice
+        operands = [base] if values is None else [base, as_part(ev, node, values, base.shape)]
+        change(ev, node, base, _cast_safely(ev, node, ev.domain.call(ev, node, f"numpy.{name}", operands, {}), owner.dtype).ssa)
         return None
-    values = _cast_safely(ev, node, args["b"], owner.dtype)
-    if name == "subtract":
-        values = elementwise(ev, node, "neg", values)
-    updates = _wide(ev, node, values, target, rest)
-    done = emit(ev, node, "scatter", [rows, row, updates], reduction=UPDATES[name])
-    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+    parts = [integers(ev, node, item) for item in arrays]
+    wide = None if values is None else for_places(ev, node, base, axes, parts, values)
+    base = in_front(ev, node, base, axes)
+    sizes, rest = base.shape[: len(parts)], base.shape[len(parts) :]
+    places = order.flat_places(ev, node, sizes, parts)
+    count = math.prod(places.shape)
+    rows, row = reshaped(ev, node, base, [math.prod(sizes), *rest]), reshaped(ev, node, places, [count])
+    updates = None if wide is None else reshaped(ev, node, wide, [count, *rest])
+    if updates is None or name not in UPDATES or not _in_any_order(ev, name, owner.dtype, updates):
+        done = _in_turns(ev, node, name, rows, row, updates)
+    else:
+        updates = _cast_safely(ev, node, updates, owner.dtype)
+        updates = elementwise(ev, node, "neg", updates) if name == "subtract" else updates
+        done = emit(ev, node, "scatter", [rows, row, updates], reduction=UPDATES[name])
+    change(ev, node, base, reshaped(ev, node, done, base.shape).ssa)
     return None
 
 
-def _wide(
-    ev: Evaluator, node: ast.AST, value: Value, target: tuple[int, ...], rest: tuple[int, ...], like: np.dtype | None = None
-) -> TracedArray:
-    """The updates as one row for every place: [places, *rest]. like: the dtype that a Python number takes.
+def _second(ev: Evaluator, node: ast.AST, value: Value) -> TracedArray:
+    """The second operand of `at`, in NumPy's own dtype also for a number of Python."""
+    if isinstance(value, NumberValue):
+        return convert(ev, node, value, np.dtype(bool if value.truth else np.int64 if value.whole else float))
+    return array(ev, node, value)
 
-    SourceError F301 if they do not fit.
-    """
-    values = convert(ev, node, value, like) if like is not None and isinstance(value, NumberValue) else array(ev, node, value)
-    try:
-        fits = np.broadcast_shapes(values.shape, target) == target
-    except ValueError:
-        fits = False
-    if not fits:
-        ev.fail("F301", node, f"updates of shape {values.shape} at places of shape {target}")
-    wide = values if values.shape == target else emit(ev, node, "broadcast_to", [values], shape=list(target))
-    return reshaped(ev, node, wide, [math.prod(target) // max(math.prod(rest), 1), *rest])
+
+def _in_any_order(ev: Evaluator, name: str, dtype: np.dtype, updates: TracedArray) -> bool:
+    """Return whether an update in the array's own dtype has the bits of NumPy's, which is computed in the common dtype."""
+    if dtype.kind not in "fc" or np.result_type(dtype, updates.dtype) == dtype or name in ("maximum", "minimum"):
+        return True
+    known = ev.domain.elements_of(updates)
+    return known is not None and np.array_equal(known.astype(dtype).astype(known.dtype), known, equal_nan=True)
 
 
 def _in_turns(
@@ -205,12 +208,21 @@ def _in_turns(
     return rows
 
 
-def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: TracedArray) -> TracedArray:
-    """One dimension's places. SourceError F405 if they are not integers (a slice, a mask)."""
-    found = array(ev, node, item) if isinstance(item, TracedArray | NumberValue | List | RangeValue | tuple) else None
-    if found is None or found.dtype.kind not in "iu" or not owner.shape:
-        ev.fail("F405", node, f"{name}.at with places {words(item)}", "give an array of integers, or a tuple of them")
-    return cast(ev, node, found, np.dtype(np.int64)) if found.dtype.kind == "u" else found
+def _index(ev: Evaluator, node: ast.AST, name: str, owner: TracedArray, given: Sequence[Value]) -> list[Value]:
+    """The items of an index, one for each dimension, masks as the places where they are true. SourceError F405 for others."""
+    found: list[Value] = []
+    for item in expanded(ev, node, owner, given):
+        mask = mask_of(ev, node, item)
+        if mask is None and not (item is None or isinstance(item, TracedArray | NumberValue | List | RangeValue | tuple | Slice)):
+            ev.fail("F405", node, f"{name}.at with places {words(item)}", "give integers, arrays, slices, or a tuple of them")
+        if mask is None:
+            found.append(item)
+            continue
+        if ev.domain.elements_of(mask) is None:
+            hint = f"a mask names no place twice: x[mask] = np.{name}(x[mask], ...)"
+            ev.fail("F404", node, f"{name}.at with a mask that only the run knows", hint)
+        found += order.places_of(ev, node, mask)
+    return found
 
 
 def _partition(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

@@ -118,9 +118,9 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
     return late if late.shape == shape else emit(ev, node, "broadcast_to", [late], shape=list(shape))
 
 
-def flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[TracedArray]) -> TracedArray:
+def flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[OrderPart]) -> TracedArray:
     """Indices into several dimensions as indices into these dimensions flattened."""
-    known = [known_array(ev, p) for p in parts]
+    known = [known_array(ev, p) if isinstance(p, TracedArray) else p for p in parts]
     found = [p if k is None else k for p, k in zip(parts, known, strict=True)]
     return _as_tensor(ev, node, _flat_places(ev, node, sizes, found, checked=True))
 

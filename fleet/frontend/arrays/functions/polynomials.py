@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.arrays.functions import printing
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Class, Descriptor, Library, NumberValue, ObjectInstance, Partial, TracedArray, Value
 from fleet.frontend.reading.wording import words
-from fleet.ir.operations.program_ops import read_options
 
 _PATH = "numpy.poly1d"
 _COEFFICIENTS = ("coeffs", "c", "coef", "coefficients")
@@ -72,7 +72,7 @@ def _method(name: str) -> Callable[..., Value]:
             plain = ev.domain.elements_of(own) if isinstance(own, TracedArray) else None
             if plain is None:
                 return ev.fail("F404", node, "the text of a poly1d whose coefficients only the run knows", "print its coefficients")
-            with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
+            with np.printoptions(**printing.options(ev, node)):
                 return str(np.poly1d(plain)) if name == "__str__" else repr(np.poly1d(plain))
         if name == "roots":
             return ev.domain.call(ev, node, "numpy.roots", [own], {})

@@ -6,23 +6,23 @@ import ast
 import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.arguments import dtype_of, to_array
+from fleet.frontend.arrays.functions import printing
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.data_files import is_path, text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
-from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value
+from fleet.frontend.reading.values import ForeignArray, Library, List, NumberValue, TracedArray, Value
 from fleet.frontend.reading.wording import words
-from fleet.ir.operations.program_ops import read_options
 
 _FORMATS = frozenset(
     {"max_line_width", "precision", "suppress_small", "separator", "prefix", "suffix", "threshold", "edgeitems", "sign"}
-    | {"floatmode"}
+    | {"floatmode", "formatter"}
 )
 _READERS = frozenset({"delimiter", "comments", "skiprows", "skip_header", "usecols", "dtype", "unpack", "ndmin", "missing_values",
                       "filling_values", "max_rows"})  # fmt: skip
@@ -42,11 +42,13 @@ def _shown(path: str) -> Callable[..., Value]:
     def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         if not args or keywords.keys() - _FORMATS or (len(args) > 1 and path == "array2string"):
             ev.fail("F506", node, f"{path} with these arguments is not supported", f"known are {', '.join(sorted(_FORMATS))}")
-        x = array_of(ev, node, args[0], path)
+        x = args[0].array if isinstance(args[0], ForeignArray) else array_of(ev, node, args[0], path)
         rest = [known(ev, node, a, f"an argument of {path}") for a in args[1:]]
-        options = {k: known(ev, node, v, k) for k, v in keywords.items()}
+        options = {k: known(ev, node, v, k) for k, v in keywords.items() if k != "formatter"}
+        if "formatter" in keywords:
+            options["formatter"] = printing.callbacks(ev, node, printing.formatter_of(ev, node, keywords["formatter"])) or None
         try:
-            with np.printoptions(**read_options(ev.printing)) if ev.printing else nullcontext():
+            with np.printoptions(**printing.options(ev, node)):
                 return str(getattr(np, path)(x, *rest, **options))
         except (TypeError, ValueError) as error:
             return ev.fail("F703", node, f"{path}: {error}")
@@ -135,13 +137,14 @@ def _frombuffer(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
     data = given.get("buffer")
     if not isinstance(data, bytes) or given.keys() - {"buffer", "dtype", "count", "offset"}:
         ev.fail("F506", node, "frombuffer with these arguments is not supported", "give bytes and a dtype")
-    dtype = dtype_of(ev, node, given["dtype"]) if "dtype" in given else np.dtype(float)
+    named = given.get("dtype", Library("builtins.float"))
+    dtype = foreign.dtype(ev, node, named) or dtype_of(ev, node, named)  # also of records, and of another byte order
     try:
         count, offset = (ev.integer(node, given.get(k, NumberValue(n)), k) for k, n in (("count", -1), ("offset", 0)))
-        found = np.frombuffer(data, np.dtype(dtype.str), count, offset)
+        found = np.frombuffer(data, dtype if dtype.names else np.dtype(dtype.str), count, offset)
     except ValueError as error:
         ev.fail("F703", node, f"frombuffer: {error}")
-    return ev.domain.literal(ev, node, found.copy())
+    return foreign.value(ev, node, found.copy())
 
 
 def _fromiter(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

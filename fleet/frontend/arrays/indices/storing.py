@@ -53,7 +53,7 @@ def store(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequence[Val
     if all(item is None or isinstance(item, Slice | NumberValue) for item in items):
         start, size, step, axes, _ = window(ev, node, owner, items)
         if all(s == 1 for s in step):
-            new = _as_part(ev, node, new, [1 if axis is None else size[axis] for axis in axes])
+            new = as_part(ev, node, new, [1 if axis is None else size[axis] for axis in axes])
             if 0 not in size:
                 change(ev, node, owner, inserted(ev, node, owner, reshaped(ev, node, new, size), start).ssa)
             return
@@ -61,7 +61,7 @@ def store(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequence[Val
         _store_along(ev, node, owner, items, new)
         return
     where = _targets(ev, node, owner, items)
-    new = _as_part(ev, node, new, where.shape)
+    new = as_part(ev, node, new, where.shape)
     if where.size:
         change(ev, node, owner, joined(ev, node, owner, new, where).ssa)
 
@@ -72,7 +72,7 @@ def _store_along(ev: Evaluator, node: ast.expr, owner: TracedArray, items: Seque
         _store_late(ev, node, owner, items, new)
         return
     start, size, step, axes, _ = window(ev, node, owner, items)
-    new = reshaped(ev, node, _as_part(ev, node, new, [1 if axis is None else size[axis] for axis in axes]), size)
+    new = reshaped(ev, node, as_part(ev, node, new, [1 if axis is None else size[axis] for axis in axes]), size)
     stepped = [i for i, s in enumerate(step) if s != 1]
     among = list(range(stepped[0], stepped[-1] + 1))
     rest = [Slice(None, None) if i in among else Slice(a, a + n) for i, (a, n) in enumerate(zip(start, size, strict=True))]
@@ -82,7 +82,7 @@ def _store_along(ev: Evaluator, node: ast.expr, owner: TracedArray, items: Seque
         _put_along(ev, node, base, among, parts, new)
 
 
-def _as_part(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> TracedArray:
+def as_part(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> TracedArray:
     """The values with the shape of the assigned part, as NumPy broadcasts them there. SourceError F301 if they do not fit."""
     shape = tuple(shape)
     extra = max(len(new.shape) - len(shape), 0)
@@ -127,20 +127,15 @@ def _store_late(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequen
     if any(mask_of(ev, node, i) is not None for i in items):
         what = "assignment by this mix of a mask and of other indices that are known only when the model runs"
         ev.fail("F504", node, what, "use np.where(mask, new, old)")
-    arrays = [i for i, item in enumerate(items) if is_array(item) and not is_run_time_index(item)]
-    if arrays:  # single places beside an array are arrays too
-        arrays = [i for i, item in enumerate(items) if is_array(item) or isinstance(item, NumberValue)]
-    elif any(isinstance(item, Slice | None) for item in items):
+    if not any(is_array(item) and not is_run_time_index(item) for item in items) and any(
+        isinstance(item, Slice | None) for item in items
+    ):
         part = late_elements(ev, node, owner, items)
         assert isinstance(part, TracedArray)
-        change(ev, node, part, _as_part(ev, node, new, part.shape).ssa)
+        change(ev, node, part, as_part(ev, node, new, part.shape).ssa)
         return
-    else:
-        arrays = list(range(len(items)))
-    rest = [Slice(None, None) if i in arrays else item for i, item in enumerate(items)]
-    base = basic(ev, node, owner, rest) if any(i != Slice(None, None) for i in rest) else owner
-    axes = [sum(item is None or isinstance(item, Slice) for item in rest[:i]) for i in arrays]
-    parts = [integers(ev, node, items[i]) for i in arrays]
+    base, axes, arrays = chosen(ev, node, owner, items)  # single places beside an array are arrays too
+    parts = [integers(ev, node, item) for item in arrays]
     _put_along(ev, node, base, axes, parts, new)
 
 
@@ -156,6 +151,34 @@ def _put_along(
     if any(d < 0 for p in parts for d in p.shape):
         _put_some(ev, node, base, parts, new)
         return
+    wide = for_places(ev, node, base, axes, parts, new)
+    order.put(ev, node, in_front(ev, node, base, axes), parts, wide)
+
+
+def chosen(ev: Evaluator, node: ast.expr, owner: TracedArray, items: Sequence[Value]) -> tuple[TracedArray, list[int], list[Value]]:
+    """A view by the basic items of an index; its axes that arrays and integers choose from; these arrays and integers."""
+    arrays = [i for i, item in enumerate(items) if is_array(item) or isinstance(item, NumberValue)]
+    rest = [Slice(None, None) if i in arrays else item for i, item in enumerate(items)]
+    base = basic(ev, node, owner, rest) if any(i != Slice(None, None) for i in rest) else owner
+    axes = [sum(item is None or isinstance(item, Slice) for item in rest[:i]) for i in arrays]
+    return base, axes, [items[i] for i in arrays]
+
+
+def in_front(ev: Evaluator, node: ast.AST, base: TracedArray, axes: Sequence[int]) -> TracedArray:
+    """A view with the axes that integer arrays choose from in front."""
+    others = [a for a in range(len(base.shape)) if a not in axes]
+    return base if [*axes, *others] == list(range(len(base.shape))) else transposed(ev, node, base, [*axes, *others])
+
+
+def for_places(
+    ev: Evaluator,
+    node: ast.AST,
+    base: TracedArray,
+    axes: Sequence[int],
+    parts: Sequence[np.ndarray | TracedArray],
+    new: TracedArray,
+) -> TracedArray:
+    """The values for the elements that integer arrays choose along some axes, the dimensions of these arrays in front."""
     try:
         places = np.broadcast_shapes(*(p.shape for p in parts))
     except ValueError:
@@ -163,13 +186,12 @@ def _put_along(
     others = [a for a in range(len(base.shape)) if a not in axes]
     before = axes[0] if list(axes) == list(range(axes[0], axes[0] + len(axes))) else 0
     found = [*(base.shape[a] for a in others[:before]), *places, *(base.shape[a] for a in others[before:])]
-    wide = _as_part(ev, node, new, found)
-    if before:
-        front = [*range(before, before + len(places)), *range(before), *range(before + len(places), len(found))]
-        wide = transposed(ev, node, wide, front)
-    if [*axes, *others] != list(range(len(base.shape))):
-        base = transposed(ev, node, base, [*axes, *others])
-    order.put(ev, node, base, parts, wide)
+    wide = as_part(ev, node, new, found)
+    if not before:
+        return wide
+    return transposed(
+        ev, node, wide, [*range(before, before + len(places)), *range(before), *range(before + len(places), len(found))]
+    )
 
 
 def _put_some(ev: Evaluator, node: ast.AST, base: TracedArray, parts: Sequence[np.ndarray | TracedArray], new: TracedArray) -> None:

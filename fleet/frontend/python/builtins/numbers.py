@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.emitting import builder_of, computed, read_off
 from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python import complexes
@@ -23,6 +24,7 @@ from fleet.frontend.reading.values import (
     Complex,
     Dict,
     DictView,
+    ForeignArray,
     Lazy,
     List,
     NumberValue,
@@ -39,6 +41,8 @@ def _complex(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[st
 
 
 def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if isinstance(args[0], ForeignArray):
+        return foreign.call(ev, node, "numpy.abs", args, {})
     if isinstance(args[0], Complex):
         return NumberValue(abs(args[0].value))
     if (answer := objects.special(ev, node, args[0], "__abs__")) is not None:

@@ -161,7 +161,7 @@ def _str(quoted: bool) -> RecordReader:
                 scalar = value.dtype.type(known)
                 return repr(scalar) if quoted else str(scalar)
         if args and isinstance(args[0], Static) and (known := ev.domain.elements_of(args[0])) is not None:
-            return foreign.shown(ev, ForeignArray(known), quoted=quoted)  # NumPy's text, by the present options
+            return foreign.shown(ev, node, ForeignArray(known), quoted=quoted)  # NumPy's text, by the present options
         pieces = display.parts(ev, args[0], quoted=quoted, node=node) if args else []
         if all(isinstance(p, str) for p in pieces):
             return "".join(p for p in pieces if isinstance(p, str))

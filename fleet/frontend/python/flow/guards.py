@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError, SourceError
+from fleet.frontend.arrays.functions.printing import formatter_of
 from fleet.frontend.arrays.tracing import Tracing
 from fleet.frontend.python import calls, imports
 from fleet.frontend.python.flow import contexts, exceptions
@@ -38,13 +39,15 @@ def _within(ev: Evaluator, node: ast.With, items: Sequence[ast.withitem]) -> Flo
     found = ev.expression(call.func) if isinstance(call, ast.Call) else None
     path = found.path if isinstance(found, Library) else ""
     if isinstance(call, ast.Call) and path in ("numpy.errstate", "numpy.printoptions"):
-        before, printing = ev.unprinted, ev.printing
+        before, printing, formatter, handled = ev.unprinted, ev.printing, ev.formatter, ev.fp_errors
         try:
             _enter(ev, item, call, path)
             return _within(ev, node, items[1:])
         finally:
             if path == "numpy.printoptions":
-                ev.unprinted, ev.printing = before, printing
+                ev.unprinted, ev.printing, ev.formatter = before, printing, formatter
+            else:
+                ev.fp_errors = handled
     if isinstance(call, ast.Call) and path == "fleet.device":
         with _placed(ev, item, call):
             return _within(ev, node, items[1:])
@@ -82,26 +85,36 @@ def _enter(ev: Evaluator, item: ast.withitem, call: ast.Call, path: str) -> None
         set_options(ev, call, args, keywords)
         ev.unprinted = call
         return
-    unheeded(ev, call, args, keywords)
+    unheeded(ev, call, "np.errstate", args, keywords)
 
 
-def unheeded(ev: Evaluator, call: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
-    """`np.errstate(...)`: warnings change nothing. SourceError F506 for errors that NumPy would raise."""
-    for name, value in keywords.items():
-        if name not in _ERRORS:
-            ev.fail("F506", call, f"np.errstate with `{name}=` is not supported", f"its arguments are {', '.join(_ERRORS)}")
-        if value is not None and value not in _HANDLED:
-            ev.fail(
-                "F506", call, f"np.errstate that does other than ignore or warn ({name}) is not supported", "an error would decide"
-            )
-    if args:
+def unheeded(ev: Evaluator, call: ast.Call, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """`np.errstate(...)` or `np.seterr(...)`: warnings change nothing. SourceError F506 for errors that NumPy would raise."""
+    if args and name == "np.errstate":
         ev.fail("F208", call, "np.errstate takes keyword arguments only")
+    if len(args) > len(_ERRORS):
+        ev.fail("F208", call, f"{name} takes {len(_ERRORS)} arguments, {len(args)} are given")
+    given = {**dict(zip(_ERRORS, args, strict=False)), **keywords}
+    for key, value in given.items():
+        if key not in _ERRORS:
+            ev.fail("F506", call, f"{name} with `{key}=` is not supported", f"its arguments are {', '.join(_ERRORS)}")
+        if value is not None and value not in _HANDLED:
+            ev.fail("F506", call, f"{name} that does other than ignore or warn ({key}) is not supported", "an error would decide")
+    set_ = {k: str(v) for k, v in given.items() if v is not None}
+    every = set_.pop("all", None)
+    ev.fp_errors = {k: set_.get(k, every or v) for k, v in ev.fp_errors.items()}
+
+
+def handled(ev: Evaluator) -> Value:
+    """`np.geterr()`."""
+    return Dict(dict(ev.fp_errors))
 
 
 def set_options(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
     """`np.set_printoptions(...)`, or `np.printoptions(...)` at the beginning of its block. SourceError F506."""
-    names = ("precision", "threshold", "edgeitems", "linewidth", "suppress", "nanstr", "infstr")
+    names = ("precision", "threshold", "edgeitems", "linewidth", "suppress", "nanstr", "infstr", "formatter")
     given = {**dict(zip(names, args, strict=False)), **keywords}
+    formatter = formatter_of(ev, node, given.pop("formatter", None))  # one that is not given again is gone
     plain = {k: v if isinstance(v, str) else ev.static(v) for k, v in given.items()}
     if ev.inside:
         ev.fail("F511", node, "print options that the run decides", "set them before")
@@ -112,7 +125,7 @@ def set_options(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
         read_options(text)
     except ModelError as error:
         ev.fail("F506", node, error.what, f"known are {', '.join(OPTIONS)}, of values that are known")
-    ev.printing = text
+    ev.printing, ev.formatter = text, formatter
 
 
 def options(ev: Evaluator) -> Value:
@@ -122,6 +135,8 @@ def options(ev: Evaluator) -> Value:
     made: dict[Any, Value] = {}
     for name, value in found.items():
         made[name] = NumberValue(value) if isinstance(value, bool | int) else value if isinstance(value, str) else None
+    if ev.formatter:
+        made["formatter"] = Dict(dict(ev.formatter))
     return Dict(made)
 
 

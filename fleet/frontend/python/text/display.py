@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.frontend.arrays import foreign
+from fleet.frontend.arrays.functions import printing
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import views
 from fleet.frontend.python.flow import exceptions
@@ -48,6 +49,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
     ev.step(node or ev.module.tree)
     match value:
         case TracedArray():
+            if ev.formatter and (value.shape or (quoted and not value.scalar)):
+                return [printing.text(ev, node or ev.module.tree, value, quoted=quoted)]
             check_printed(ev, node or ev.module.tree, value)
             return [(value, "r" if quoted else "s", "")]
         case Text():
@@ -61,7 +64,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
         case bytes():
             return [repr(value)]
         case ForeignArray():
-            return [foreign.shown(ev, value, quoted=quoted)]
+            return [foreign.shown(ev, node or ev.module.tree, value, quoted=quoted)]
         case None:
             return ["None"]
         case ObjectInstance() | NamedTupleValue():
@@ -239,9 +242,11 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
         if said is not None:
             return parts(ev, said[0], node=node)
     if isinstance(value, TracedArray) or (isinstance(value, NumberValue) and value.computed):
-        check_printed(ev, node, value)
         if spec and isinstance(value, TracedArray) and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
+        if ev.formatter and isinstance(value, TracedArray) and value.shape:
+            return parts(ev, value, quoted=conversion == "r", node=node)
+        check_printed(ev, node, value)
         return [(value, conversion, spec)]
     if isinstance(value, NumberValue | Complex | str):
         plain = value if isinstance(value, str) else value.value

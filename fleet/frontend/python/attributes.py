@@ -14,6 +14,7 @@ from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.names import resolve
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
+    BoundMethod,
     Class,
     Complex,
     Dict,
@@ -93,7 +94,15 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return owner.attributes[node.attr]
         case SourceFunction() if node.attr == "__doc__":
             return docstring(owner)
-        case SourceFunction() if node.attr in ("__name__", "__qualname__") and (node.attr == "__name__" or owner.frame.depth == 0):
+        case SourceFunction() if node.attr == "__qualname__":
+            return owner.qualname
+        case SourceFunction() if node.attr == "__module__":
+            return owner.frame.module().variables.get("__name__")
+        case BoundMethod(function=SourceFunction() as function) if node.attr in ("__self__", "__func__"):
+            return function if node.attr == "__func__" else owner.owner
+        case BoundMethod(function=SourceFunction() as function):
+            return attribute(ev, node, function)
+        case SourceFunction() if node.attr == "__name__":
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case NumberValue() if node.attr == "real" or (node.attr == "numerator" and owner.whole):
             return owner

@@ -106,8 +106,9 @@ def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[
     if callee.owner is not None and callee.owner in ev.followed.values():
         callee = _placed(node, callee)
     frame = CallFrame(
-        callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver
-    )
+        callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver,
+        within=f"{callee.qualname}.<locals>.",
+    )  # fmt: skip
     bind_parameters(ev, node, callee, frame, args, keywords)
     if not isinstance(callee.node, ast.Lambda) and generators.yields(callee.node):
         return generators.made(ev, callee, receiver, frame)

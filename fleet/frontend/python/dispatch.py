@@ -268,7 +268,7 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             if not isinstance(wrapped, SourceFunction):
                 return args[0]
             args[0].attributes.update({"__doc__": docstring(wrapped), **wrapped.attributes})
-            return replace(args[0], title=wrapped.title or wrapped.name)
+            return replace(args[0], title=wrapped.title or wrapped.name, path=wrapped.qualname)
         case "functools.cache" if len(args) == 1 and isinstance(args[0], SourceFunction) and not keywords:
             return Partial(args[0], results={}, binds=True)
         case "functools.lru_cache" if args and isinstance(args[0], SourceFunction) and keywords.keys() <= {"maxsize"}:

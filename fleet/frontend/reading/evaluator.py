@@ -31,6 +31,7 @@ from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.rounds import RoundDraws, RoundTables
 from fleet.frontend.reading.scopes import Scope, ScopeNode, scope_of
 from fleet.frontend.reading.values import (
+    ELLIPSIS,
     NOT_IMPLEMENTED,
     Broken,
     CallFrame,
@@ -59,6 +60,7 @@ from fleet.ir.operations.program_ops import read_options
 from fleet.ir.program import DataFile
 from fleet.ir.weights import RandomStream
 
+_MARKERS = {marker.name: marker for marker in (NOT_IMPLEMENTED, ELLIPSIS)}
 LINALG_ERROR = "numpy.linalg.LinAlgError"
 MAX_DEPTH = 200
 
@@ -251,8 +253,8 @@ class Evaluator(Findings):
             return self._whole(module.variables[name])
         if name in self.language.builtins:
             return Library(f"builtins.{name}")
-        if name == "NotImplemented":
-            return NOT_IMPLEMENTED
+        if name in _MARKERS:
+            return _MARKERS[name]
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
         if (kind := self.exception_class(name)) is not None:
@@ -274,7 +276,8 @@ class Evaluator(Findings):
             return None
         if name not in self.exceptions:
             base = kind.__base__
-            self.exceptions[name] = Class(name, None if base is None or base is object else self.exception_class(base.__name__))
+            above = None if base is None or base is object else self.exception_class(base.__name__)
+            self.exceptions[name] = Class(name, above, module="builtins")
         return self.exceptions[name]
 
     def advice(self) -> str:

@@ -50,6 +50,7 @@ class CallFrame:
         parent: the frame that encloses it in the text; None for the module's.
         body_of: the class whose body this is. method_of: the class of the method that this is a call of; `receiver` its first
             argument.
+        within: what stands before `__qualname__` of what is defined here: "f.<locals>.".
     """
 
     function: str
@@ -60,6 +61,7 @@ class CallFrame:
     body_of: Class | None = None
     method_of: Class | None = None
     receiver: Value = None
+    within: str = ""
 
     @property
     def around(self) -> CallFrame:
@@ -119,6 +121,8 @@ class SourceFunction:
     """The class in whose body it stands."""
     title: str = ""
     """`__name__` if it is not the function's own name."""
+    path: str = ""
+    """`__qualname__` if it is not the function's own."""
     attributes: dict[str, Value] = field(default_factory=dict[str, "Value"])
     serial: int = field(default_factory=_SERIALS.__next__)
 
@@ -126,6 +130,12 @@ class SourceFunction:
     def name(self) -> str:
         """The name in messages."""
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
+
+    @property
+    def qualname(self) -> str:
+        """`__qualname__`."""
+        name = self.node.name if isinstance(self.node, ast.FunctionDef) else "<lambda>"
+        return self.path or (f"{self.owner.qualname}.{name}" if self.owner is not None else f"{self.frame.within}{name}")
 
     @property
     def label(self) -> str:
@@ -284,6 +294,7 @@ class Class:
         numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.
         abstract: names of its abstract methods. slots: names of `__slots__`, or None.
         python: the class of a running program that this is, or None.
+        path: `__qualname__` if it is not the name alone. module: `__module__`; "" if it is unknown.
     """
 
     name: str
@@ -303,6 +314,13 @@ class Class:
     serial: int = field(default_factory=_SERIALS.__next__)
     others: tuple[Class, ...] = ()
     python: type | None = None
+    path: str = ""
+    module: str = ""
+
+    @property
+    def qualname(self) -> str:
+        """`__qualname__`."""
+        return self.path or self.name
 
     @property
     def bases(self) -> tuple[Class, ...]:

@@ -49,7 +49,8 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     if node.bases and all(_of_dicts(ev.expression(b)) for b in node.bases):
         ev.bind(node.name, Partial(Library("builtins.dict")), quiet=True)  # its objects are plain dicts
         return
-    kind = Class(node.name)
+    kind = Class(node.name, path="" if node.name in ev.frame.scope.of_module else f"{ev.frame.within}{node.name}")
+    kind.module = str(ev.frame.module().variables.get("__name__", ""))
     _base(ev, node, kind)
     hook = next((k.names[_HOOK] for k in list(kind.chain())[1:] if _HOOK in k.names), None)
     for keyword in node.keywords:
@@ -57,6 +58,7 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
             what = f"a class with `{keyword.arg or '**'}=` is not supported"
             ev.fail("F502", keyword.value, what, "metaclasses are not followed")
     frame = CallFrame(f"{_within(ev)}{node.name}", ev.frame.depth + 1, ev.scope(node), ev.frame.around, body_of=kind)
+    frame.within = f"{kind.qualname}."
     ev.run(node.body, frame)
     if any(n == "__qualname__" for n in frame.variables):
         ev.fail("F502", node, "assignment to __qualname__ is not supported")

@@ -138,7 +138,9 @@ def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValu
 
 def _of_class(owner: Class, name: str) -> tuple[Value] | None:
     if name in ("__name__", "__qualname__"):
-        return (owner.name,)
+        return (owner.name if name == "__name__" else owner.qualname,)
+    if name == "__module__" and owner.module:
+        return (owner.module,)
     if name in ("__mro__", "__bases__"):
         return ((*(owner.chain() if name == "__mro__" else owner.bases), Library("builtins.object")),)
     found = owner.find(name)

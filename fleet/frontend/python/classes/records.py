@@ -256,7 +256,7 @@ def named_class(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
         )
     first = len(names) - len(defaults)
     fields = {n: ClassField(i >= first, defaults[i - first] if i >= first else None) for i, n in enumerate(names)}
-    return Class(name, kind="namedtuple", fields=fields)
+    return Class(name, kind="namedtuple", fields=fields, module=str(ev.frame.module().variables.get("__name__", "")))
 
 
 def named_fields(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:

@@ -24,6 +24,7 @@ from fleet.frontend.reading.values import (
     ForeignArray,
     Library,
     List,
+    Marker,
     NamedTupleValue,
     NumberValue,
     ObjectInstance,
@@ -93,6 +94,12 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [repr(value) if quoted else str(value)]
         case Slice():
             return ["slice", *parts(ev, value.parts, node=node)]
+        case Marker():
+            return [value.name]
+        case Class() if any(k.kind == "enum" for k in value.chain()):
+            return [f"<enum {value.name!r}>"]
+        case Class() if value.module:
+            return [f"<class '{'' if value.module == 'builtins' else f'{value.module}.'}{value.qualname}'>"]
         case Library() if value.path.startswith("builtins."):
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
@@ -188,7 +195,8 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
         return [f"{value.kind.name}(", *_joined(ev, args, node), ")"]
     if fields is None:
         ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
-    found: list[TextPart] = [f"{value.kind.name}("]
+    of_fields = any(k.kind == "dataclass" for k in value.kind.chain())
+    found: list[TextPart] = [f"{value.kind.qualname if of_fields else value.kind.name}("]
     for i, (name, v) in enumerate(fields):
         found += [f"{', ' if i else ''}{name}=", *parts(ev, v, quoted=True, node=node)]
     return [*found, ")"]

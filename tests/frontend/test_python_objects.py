@@ -56,6 +56,160 @@ def kept(of):
 def told(): pass
 print(told.__name__, told.__qualname__, kept.__qualname__, Ellipsis, [...], NotImplemented)
 """,
+    "what Python raises for types": """
+class Q:
+    def __mul__(self, o): return 1 if isinstance(o, Q) else NotImplemented
+    def __lt__(self, o): return NotImplemented
+    def f(self): pass
+    @property
+    def p(self): return 1
+class Plain: pass
+class Slotted:
+    __slots__ = ("x",)
+class Named(list): pass
+class Places:
+    def __index__(self): return 1
+class ByPlace:
+    def __getitem__(self, i):
+        if i > 2: raise IndexError
+        return i * i
+def h(a): return a
+def gen(): yield 1
+five, q, text, none, xs, d, t = 5, Q(), "abc", None, [1, 2], {"a": 1}, (1, 2)
+print(list(ByPlace()), 4 in ByPlace(), 5 in ByPlace(), xs[Places()], max(ByPlace()), Q() * Q())
+attempts = [
+    lambda: q * 3, lambda: 3 * q, lambda: 1 + text, lambda: text + 1, lambda: text + q, lambda: Plain() + 1, lambda: xs + 1,
+    lambda: xs + t, lambda: t + xs, lambda: text * 1.5, lambda: text * text, lambda: none + 1, lambda: d + d, lambda: 1.5 & 2,
+    lambda: text - text, lambda: xs ** 2, lambda: q @ q, lambda: q << 1, lambda: h + 1, lambda: len + 1, lambda: b"a" + "a",
+    lambda: Named([1]) + 1, lambda: {1} + {2}, lambda: text % 3, lambda: "%d" % text, lambda: "%d %d" % (1,),
+    lambda: range(3) + [1],
+    lambda: -text, lambda: -q, lambda: ~1.5, lambda: +none, lambda: ~xs,
+    lambda: 1 < text, lambda: q < 1, lambda: Plain() < Plain(), lambda: none < 1, lambda: xs < t, lambda: d < d,
+    lambda: [1] < ["a"],
+    lambda: (1, 2) < (1, "a"), lambda: sorted([1, "a"]), lambda: max(1, "a"), lambda: 1j < 2,
+    lambda: len(five), lambda: len(q), lambda: len(none), lambda: len(gen()), lambda: len(), lambda: len(1, 2), lambda: len(q.f),
+    lambda: five[0], lambda: q[0], lambda: none[five], lambda: h[0],
+    lambda: set(xs)[0], lambda: xs["a"], lambda: xs[1.0], lambda: text["a"],
+    lambda: t[none], lambda: xs[(0, 1)], lambda: gen()[0],
+    lambda: five(), lambda: q(), lambda: text(), lambda: none(), lambda: xs(1), lambda: t(3),
+    lambda: [v for v in 5], lambda: list(q), lambda: list(none), lambda: sum(3), lambda: dict([1]), lambda: next(xs),
+    lambda: reversed(gen()), lambda: 3 in 5, lambda: 3 in q, lambda: 3 in text, lambda: tuple(h), lambda: [*five],
+    lambda: ",".join(5), lambda: reversed(five), lambda: list(zip(5)), lambda: set(q),
+    lambda: 5 .nope, lambda: text.nope, lambda: xs.nope, lambda: d.nope, lambda: none.nope, lambda: q.nope, lambda: h.nope,
+    lambda: Q.nope, lambda: t.nope, lambda: q.f.nope, lambda: (1.5).nope, lambda: getattr(q, "nope"), lambda: getattr(5, "nope"),
+    lambda: setattr(q, "p", 2), lambda: setattr(Slotted(), "y", 1), lambda: setattr(5, "y", 1), lambda: {[]: 1}, lambda: {xs},
+    lambda: {}[d], lambda: hash([]), lambda: {({},): 1}, lambda: ",".join([1]), lambda: ",".join(["a", none]), lambda: ord("ab"),
+    lambda: ord(3), lambda: xs.append(), lambda: xs.append(1, 2), lambda: d.get(), lambda: text.split(1), lambda: text.upper(1),
+    lambda: abs(), lambda: isinstance(1), lambda: format(1, "q"), lambda: format(q, "d"), lambda: "{} {}".format(1),
+    lambda: "{a}".format(),
+]
+for n, attempt in enumerate(attempts):
+    try:
+        print(n, "gives", attempt())
+    except (TypeError, AttributeError, ValueError, LookupError) as e:
+        print(n, type(e).__name__, e)
+def changed(what):
+    a, x = 1, [1]
+    match what:
+        case 0: a += "b"
+        case 1: x += 5
+        case 2: x -= [1]
+        case 3: a, b = 5
+        case 4: a, b = 1, 2, 3
+        case 5: a, b, *c = [1]
+        case 6: a, b = [1]
+        case 7: (1, 2)[0] = 3
+        case 8: "abc"[0] = "d"
+        case 9: del (1, 2)[0]
+        case 10: Plain()[0] = 1
+        case 11: x["a"] = 1
+        case 12: del x[1.5]
+        case 13: del Plain().y
+        case 14: raise 5
+        case 15: raise "text"
+        case 16:
+            with Plain(): pass
+        case 17: a **= "x"
+        case 18:
+            for _ in Plain(): pass
+        case 19: five.x = 1
+        case 20: none.x = 1
+        case 21: x[0:1] = 5
+for n in range(22):
+    try:
+        changed(n)
+        print(n, "changes")
+    except Exception as e:
+        print(n, repr(e), isinstance(e, ArithmeticError))
+""",
+    "arguments that do not fit": """
+from dataclasses import dataclass
+from typing import NamedTuple
+class A:
+    def m(self, x): pass
+    def n(self): pass
+    @staticmethod
+    def s(x, y=1): pass
+class NoInit: pass
+class Init:
+    def __init__(self, a, *, b): pass
+@dataclass
+class D:
+    x: int
+    y: int = 1
+class P(NamedTuple):
+    a: int
+    b: int = 2
+def f(): pass
+def g(a): pass
+def k(a, b=1, *, c, d=2): pass
+def many(a, b, c, *rest): pass
+def outer():
+    def inner(z): pass
+    inner()
+attempts = [
+    lambda: f(1), lambda: f(1, 2), lambda: f(x=1), lambda: g(), lambda: g(1, 2), lambda: g(1, a=2), lambda: g(1, b=2), lambda: k(),
+    lambda: k(1), lambda: k(1, 2, 3), lambda: k(1, 2, 3, c=1), lambda: k(1, 2, 3, c=1, d=2), lambda: k(1, 2, c=1, e=4),
+    lambda: many(),
+    lambda: many(1), lambda: many(1, 2), lambda: A().m(), lambda: A().m(1, 2), lambda: A().n(1), lambda: A.n(), lambda: A.s(),
+    lambda: A.s(1, 2, 3), lambda: NoInit(1), lambda: Init(), lambda: Init(1), lambda: Init(1, 2), lambda: D(), lambda: D(1, 2, 3),
+    lambda: D(z=1), lambda: D(1, x=2), lambda: P(), lambda: P(1, 2, 3), lambda: P(c=1), outer,
+    lambda: (lambda u: u)(), lambda: ValueError(a=1),
+]
+for n, attempt in enumerate(attempts):
+    try:
+        print(n, "gives", attempt())
+    except TypeError as e:
+        print(n, e)
+""",
+    "frozen": """
+from dataclasses import dataclass, FrozenInstanceError
+import dataclasses
+@dataclass(frozen=True)
+class C:
+    x: int = 1
+    def move(self): self.x += 1
+c = C()
+try:
+    c.x = 2
+except FrozenInstanceError as e:
+    print("frozen", e, repr(e), isinstance(e, AttributeError))
+for change in (lambda: setattr(c, "y", 1), c.move):
+    try:
+        change()
+    except Exception as e:
+        print(type(e).__name__, e, type(e))
+try:
+    del c.x
+except AttributeError as e:
+    print(e)
+try:
+    c.x = 3
+except dataclasses.FrozenInstanceError:
+    print(c, dataclasses.FrozenInstanceError)
+object.__setattr__(c, "x", 5)
+print(c)
+""",
 }
 
 

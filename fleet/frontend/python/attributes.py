@@ -12,6 +12,7 @@ from fleet.frontend.python import complexes, imports
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.names import resolve
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -78,7 +79,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
-            return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+            what, hint = f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}"
+            return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, node.attr), owner, hint=hint)
         case np.dtype() if node.attr in ("shape", "ndim", "alignment", "fields", "base", "subdtype", "isnative", "byteorder"):
             return dtype_attribute(owner, node.attr)
         case np.dtype() if node.attr in ("kind", "names", "char", "str"):
@@ -115,7 +117,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
         case Complex():
             return Method(owner, node.attr)
         case _:
-            return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")
+            what = f"{words(owner)} has no attribute `{node.attr}` here"
+            return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, node.attr), owner)
 
 
 def dtype_attribute(owner: np.dtype, name: str) -> Value:

@@ -30,6 +30,7 @@ from fleet.frontend.python.operators import binary, compared
 from fleet.frontend.python.standard import aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.plain import check_size
@@ -73,7 +74,8 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case ObjectInstance():
             found = function.kind.find("__call__")
             if found is None:
-                ev.fail("F408", node.func, f"{words(function)} cannot be called", f"define __call__ in `{function.kind.name}`")
+                hint = f"define __call__ in `{function.kind.name}`"
+                stand_ins.refuse(ev, "F408", node.func, f"{words(function)} cannot be called", lambda v: v(), function, hint=hint)
             return ev.call(node, objects.load(ev, node.func, function, "__call__"), args, dict(keywords))
         case Method(owner=NamedTupleValue() as owner) if function.name in records.NAMED_METHODS:
             return records.named_method(ev, node, owner, function.name, keywords)
@@ -109,7 +111,7 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case Library():
             return _of_library(ev, node, function.path, args, keywords)
         case _:
-            return ev.fail("F408", node.func, f"{words(function)} cannot be called")
+            return stand_ins.refuse(ev, "F408", node.func, f"{words(function)} cannot be called", lambda v: v(), function)
 
 
 _WRITTEN_OUT = frozenset({"builtins.print", "builtins.str", "builtins.repr"})

@@ -24,7 +24,7 @@ from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.python.standard.written import WRITTEN, class_of
-from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
+from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value, scalar_type
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
@@ -137,7 +137,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return ev.argv
     if path == "numpy.newaxis":
         return None
-    if path == LINALG_ERROR:
+    if path in LIBRARY_ERRORS:
         return ev.exception_class(path)
     if path in WRITTEN:
         return class_of(ev, node, path)

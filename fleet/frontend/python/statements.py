@@ -29,7 +29,7 @@ from fleet.frontend.python.standard.table import CONSTANTS
 from fleet.frontend.python.standard.written import WRITTEN
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.ending import Flow, Raised
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.findings import Poisoned
 from fleet.frontend.reading.scopes import bound_names
 from fleet.frontend.reading.values import (
@@ -224,7 +224,7 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
     for alias in node.names:
         path = f"{parent}.{alias.name}"
         value: Value = Library(path)
-        if path in CONSTANTS or path in WRITTEN or path == "sys.argv":
+        if path in CONSTANTS or path in WRITTEN or path in LIBRARY_ERRORS or path == "sys.argv":
             value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
         if path.startswith(("numpy.", "math.", "cmath.")):
             try:

@@ -62,6 +62,9 @@ from fleet.ir.weights import RandomStream
 
 _MARKERS = {marker.name: marker for marker in (NOT_IMPLEMENTED, ELLIPSIS)}
 LINALG_ERROR = "numpy.linalg.LinAlgError"
+FROZEN_ERROR = "dataclasses.FrozenInstanceError"
+LIBRARY_ERRORS = {LINALG_ERROR: "ValueError", FROZEN_ERROR: "AttributeError"}
+"""Path of a library's exception -> the class of Python that it inherits from."""
 MAX_DEPTH = 200
 
 
@@ -267,10 +270,11 @@ class Evaluator(Findings):
         return self.fail("F201", node, f"`{name}` is not defined", f"did you mean `{close[0]}`?" if close else None)
 
     def exception_class(self, name: str) -> Class | None:
-        """One of Python's own classes of exceptions, or `numpy.linalg.LinAlgError`, with those that it inherits from; None for
-        other names."""
-        if name == LINALG_ERROR:
-            return self.exceptions.setdefault(name, Class("LinAlgError", self.exception_class("ValueError")))
+        """One of Python's own classes of exceptions, or of `LIBRARY_ERRORS`, with those that it inherits from; None for other
+        names."""
+        if name in LIBRARY_ERRORS:
+            module, _, own = name.rpartition(".")
+            return self.exceptions.setdefault(name, Class(own, self.exception_class(LIBRARY_ERRORS[name]), module=module))
         kind = getattr(builtins, name, None)
         if not isinstance(kind, type) or not issubclass(kind, BaseException):
             return None

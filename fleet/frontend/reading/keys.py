@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
@@ -100,7 +101,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return value
         case _:
             pass
-    return ev.fail("F408", node, f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them")
+    what, hint = f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them"
+    return stand_ins.refuse(ev, "F408", node, what, hash, value, hint=hint)
 
 
 def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:

@@ -14,6 +14,7 @@ from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.modules import INSTALLED, exists
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import RecordKey, key
 from fleet.frontend.reading.values import (
@@ -84,7 +85,12 @@ def _getattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[s
     found = _found(ev, node, args[0], name)
     if found is not None:
         return found[0]
-    return args[2] if len(args) > 2 else ev.fail("F206", node, f"{words(args[0])} has no attribute `{name}`")
+    if len(args) > 2:
+        return args[2]
+    if isinstance(args[0], ObjectInstance | NamedTupleValue | Class | Super):
+        return objects.load(ev, node, args[0], name)
+    what = f"{words(args[0])} has no attribute `{name}`"
+    return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, name), args[0])
 
 
 def _hasattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:

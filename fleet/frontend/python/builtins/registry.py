@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.operators import binary
 from fleet.frontend.python.standard import inherited, plain_objects
 from fleet.frontend.python.text import display
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.static import Static
@@ -96,7 +98,7 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
         case ObjectInstance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
             return found[0]
         case _:
-            return ev.fail("F408", node, f"{words(args[0])} has no len()")
+            return stand_ins.refuse(ev, "F408", node, f"{words(args[0])} has no len()", len, args[0])
 
 
 def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
@@ -140,7 +142,8 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
         for pair in collect(ev, node, args[0]):
             parts = ev.sequence(pair)
             if parts is None or len(parts) != 2:
-                ev.fail("F310", node, f"dict of {words(pair)}", "it takes pairs of key and value")
+                what, hint = f"dict of {words(pair)}", "it takes pairs of key and value"
+                stand_ins.refuse(ev, "F310", node, what, lambda p: dict([p]), pair, hint=hint)
             items[key(ev, node, parts[0])] = parts[1]
     return Dict(items | keywords)
 
@@ -256,12 +259,18 @@ BUILTINS: Mapping[str, Builtin] = {
     **OPENED,
 }
 
+_ACT = frozenset({"print", "open", "setattr", "super", "vars"})
+"""Builtins that do more than give a value: they are not asked what they raise."""
+
 
 def call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """A builtin's call."""
     read, fewest, most, allowed = BUILTINS[name]
     if not fewest <= len(args) <= most:
-        ev.fail("F208", node, f"{name} takes {fewest if fewest == most else f'at least {fewest}'} arguments, {len(args)} are given")
+        what = f"{name} takes {fewest if fewest == most else f'at least {fewest}'} arguments, {len(args)} are given"
+        if name in _ACT:
+            ev.fail("F208", node, what)
+        stand_ins.refuse(ev, "F208", node, what, vars(builtins)[name], *args)
     for k in keywords:
         if k not in allowed and "*" not in allowed:
             ev.fail("F506", node, f"{name} with `{k}=` is not supported")

@@ -14,7 +14,8 @@ from fleet.frontend.arrays.truths import number_of
 from fleet.frontend.python import calls
 from fleet.frontend.python.classes import enums, records
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading import stand_ins
+from fleet.frontend.reading.evaluator import FROZEN_ERROR, Evaluator
 from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
     BoundMethod,
@@ -36,7 +37,7 @@ from fleet.frontend.reading.wording import words
 
 OPERATORS: Mapping[str, str] = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floor_div": "floordiv", "mod": "mod", "pow": "pow",
-    "matmul": "matmul", "bit_and": "and", "bit_or": "or", "bit_xor": "xor",
+    "matmul": "matmul", "bit_and": "and", "bit_or": "or", "bit_xor": "xor", "shift_left": "lshift", "shift_right": "rshift",
 }  # fmt: skip
 """Operation -> the middle of the names of its methods: `__add__`, `__radd__`."""
 COMPARISONS: Mapping[str, tuple[str, str]] = {
@@ -130,8 +131,7 @@ def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValu
         with ev.caught():
             return special(ev, node, owner, "__getattr__", name)
     except SourceError as error:
-        value = exceptions.thrown_by(ev, error)
-        if value is None or not any(k.name == "AttributeError" for k in value.kind.chain()):
+        if not exceptions.raises(ev, error, "AttributeError"):
             raise
         return None
 
@@ -192,7 +192,7 @@ def load(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
     names += sorted(owner.attributes) if isinstance(owner, ObjectInstance) else []
     what, hint = f"{words(owner)} has no attribute `{name}`", f"it has {', '.join(names[:30])}" if names else None
     if kind is None or isinstance(owner, Super):
-        return ev.fail("F206", node, what, hint)
+        return ev.refuse("F206", node, what, AttributeError(f"'super' object has no attribute '{name}'"), hint)
     of = f"type object '{kind.name}'" if isinstance(owner, Class) else f"'{kind.name}' object"
     return ev.refuse("F206", node, what, AttributeError(f"{of} has no attribute '{name}'"), hint)
 
@@ -205,7 +205,9 @@ def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) 
             if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
                 setter = found[1].setter
                 if setter is None:
-                    ev.fail("F206", node, f"the property `{name}` of `{owner.kind.name}` has no setter", f"write @{name}.setter")
+                    what = f"the property `{name}` of `{owner.kind.name}` has no setter"
+                    cause = AttributeError(f"property '{name}' of '{owner.kind.name}' object has no setter")
+                    ev.refuse("F206", node, what, cause, f"write @{name}.setter")
                 ev.call(_as_call(node), setter, [owner, value], {})
                 return
             _check_set(ev, node, owner, name)
@@ -219,15 +221,19 @@ def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) 
         case TracedArray():
             ev.fail("F504", node, f"assignment to `.{name}` of an array is not supported", "make a new array: reshape, astype")
         case _:
-            ev.fail("F504", node, f"{words(owner)} has no attributes that can be assigned")
+            what = f"{words(owner)} has no attributes that can be assigned"
+            stand_ins.refuse(ev, "F504", node, what, lambda v: setattr(v, name, None), owner)
 
 
-def _check_set(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str) -> None:
+def _check_set(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str, *, deleted: bool = False) -> None:
     if owner.kind.frozen:
-        ev.fail("F701", node, f"`{owner.kind.name}` is frozen: `{name}` cannot be assigned", "use dataclasses.replace")
+        what = f"`{owner.kind.name}` is frozen: `{name}` cannot be {'deleted' if deleted else 'assigned'}"
+        error = exceptions.made(ev, FROZEN_ERROR, f"cannot {'delete' if deleted else 'assign to'} field '{name}'")
+        exceptions.throw(ev, "F701", node, what, error, "use dataclasses.replace")
     slots = [k.slots for k in owner.kind.chain()]
     if all(s is not None for s in slots) and not any(s is not None and name in s for s in slots):
-        ev.fail("F206", node, f"`{name}` is in no __slots__ of `{owner.kind.name}`")
+        what = f"`{name}` is in no __slots__ of `{owner.kind.name}`"
+        stand_ins.refuse(ev, "F206", node, what, lambda v: setattr(v, name, None), owner)
     if name in ("__dict__", "__class__"):
         ev.fail("F504", node, f"assignment to `{name}` is not supported")
 
@@ -236,10 +242,11 @@ def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
     """`del owner.name`."""
     name = mangled(ev, node.attr)
     attributes = owner.attributes if isinstance(owner, ObjectInstance) else owner.names if isinstance(owner, Class) else {}
-    if name not in attributes:
-        ev.fail("F206", node, f"{words(owner)} has no attribute `{name}` of its own to delete")
     if isinstance(owner, ObjectInstance):
-        _check_set(ev, node, owner, name)
+        _check_set(ev, node, owner, name, deleted=True)
+    if name not in attributes:
+        what = f"{words(owner)} has no attribute `{name}` of its own to delete"
+        stand_ins.refuse(ev, "F206", node, what, lambda v: delattr(v, name), owner)
     del attributes[name]
 
 
@@ -261,7 +268,9 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
         if returned is not None:
             ev.fail("F408", node, f"`{kind.name}.__init__` returns {words(returned)}", "it must return None")
     elif (args and "args" not in made.attributes) or keywords:
-        ev.fail("F208", node, f"`{kind.name}` has no __init__ and takes no arguments")
+        what = f"`{kind.name}` has no __init__ and takes no arguments"
+        by_keyword = "args" in made.attributes  # an exception takes any, but none by keyword
+        ev.refuse("F208", node, what, TypeError(f"{kind.name}() takes no {'keyword ' if by_keyword else ''}arguments"))
     return made
 
 
@@ -329,11 +338,9 @@ def super_of(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
 # ---- operators
 
 
-def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value | None:
+def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value, *, augmented: bool = False) -> Value:
     """`lhs op rhs` of an object, by its methods. SourceError F408 if it has no such method."""
-    middle = OPERATORS.get(op)
-    if middle is None:
-        return ev.fail("F408", node, f"{op} of {words(lhs)} and {words(rhs)} is not supported")
+    middle = OPERATORS[op]
     if isinstance(lhs, TracedArray):
         return _beside_array(ev, node, middle, lhs, rhs)
     left, right = kind_of(lhs), kind_of(rhs)
@@ -348,7 +355,9 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
         found = special(ev, node, owner, method, other)
         if found is not None:
             return found[0]
-    return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__")
+    operation = (stand_ins.IN_PLACE if augmented else stand_ins.OPERATORS)[op]
+    what, hint = f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__"
+    return stand_ins.refuse(ev, "F408", node, what, operation, lhs, rhs, hint=hint)
 
 
 def _beside_array(ev: Evaluator, node: ast.expr, middle: str, lhs: TracedArray, rhs: Value) -> Value:
@@ -366,7 +375,10 @@ def _beside_array(ev: Evaluator, node: ast.expr, middle: str, lhs: TracedArray, 
 def unary(ev: Evaluator, node: ast.UnaryOp, owner: Value) -> Value:
     """`-owner`."""
     found = special(ev, node, owner, UNARY[type(node.op)])
-    return found[0] if found is not None else ev.fail("F408", node, f"{words(owner)} has no {UNARY[type(node.op)]}")
+    if found is not None:
+        return found[0]
+    what = f"{words(owner)} has no {UNARY[type(node.op)]}"
+    return stand_ins.refuse(ev, "F408", node, what, stand_ins.UNARY[type(node.op)], owner)
 
 
 def _total(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
@@ -413,4 +425,5 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
     if fields is not None:
         sides_of: list[Value] = [tuple(pair[i] for pair in fields) for i in (0, 1)]
         return (ev.call(_as_call(node), Library(f"operator.{_SHORT[op]}"), sides_of, {}),)
-    return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order", f"define {first}")
+    what = f"{words(lhs)} and {words(rhs)} have no order"
+    return stand_ins.refuse(ev, "F408", node, what, stand_ins.OPERATORS[op], lhs, rhs, hint=f"define {first}")

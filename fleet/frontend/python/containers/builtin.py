@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
@@ -16,6 +17,7 @@ from fleet.frontend.python.containers import collections, sets, texts, views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.text import formats
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
@@ -71,7 +73,7 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
                 continue
             if isinstance(count := ev.static(times), int):
                 return _repeated(ev, node, value, count)
-            if isinstance(times, NumberValue):
+            if isinstance(times, NumberValue) and times.symbolic:
                 ev.unknown(node, f"{words(value)} repeated as often as only the run knows")
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return sets.binary(op, lhs, rhs)
@@ -109,12 +111,12 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
     if a is None or b is None or not alike or isinstance(lhs, RangeValue):
-        ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order")
+        stand_ins.refuse(ev, "F408", node, f"{words(lhs)} and {words(rhs)} have no order", stand_ins.OPERATORS[op], lhs, rhs)
     x, y = (tuple(_comparable(ev, node, v) for v in values) for values in (a, b))
     try:
-        return {"less": x < y, "less_equal": x <= y, "greater": x > y, "greater_equal": x >= y}[op]
+        return stand_ins.OPERATORS[op](x, y)
     except TypeError as error:
-        return ev.fail("F408", node, str(error))
+        return ev.refuse("F408", node, str(error), error)
 
 
 def _comparable(ev: Evaluator, node: ast.AST, value: Value) -> Any:
@@ -169,7 +171,7 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
     owner, value = ev.settled(owner), ev.settled(value)
     if isinstance(owner, str):
         if not isinstance(value, str):
-            ev.fail("F408", node, f"{words(value)} in a string")
+            stand_ins.refuse(ev, "F408", node, f"{words(value)} in a string", operator.contains, owner, value)
         return value in owner
     if isinstance(owner, ObjectInstance):
         found = objects.special(ev, node, owner, "__contains__", value)
@@ -183,7 +185,8 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         return foreign.contains(ev, node, owner, value)
     if isinstance(owner, TracedArray):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
-    return any(v is value or _equal(ev, node, v, value) for v in ev.iterate(node, owner))
+    elements = stand_ins.iterated(ev, node, owner, operator.contains, value)
+    return any(v is value or _equal(ev, node, v, value) for v in elements)
 
 
 # ---- subscripts
@@ -212,7 +215,7 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
                 if isinstance(owner, List) and owner.kind == "deque":
                     ev.fail("F408", node, "a slice of a deque", "make a list of it: list(d)[a:b]")
                 return _cut(owner, index.plain)
-            at = ev.integer(node.slice, index, "a sequence's index")
+            at = _place(ev, node, owner, index, "a sequence's index")
             if isinstance(content, GrowingItems):
                 return content.at(at)
             if not -len(content) <= at < len(content):
@@ -230,7 +233,18 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:
-            return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
+            what = f"{words(owner)} cannot be indexed"
+            return stand_ins.refuse(ev, "F408", node.value, what, operator.getitem, owner, index)
+
+
+def _place(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, what: str) -> int:
+    """An index as a number. SourceError F404 for what is no index, F510 for one that only the run knows."""
+    if isinstance(index, ObjectInstance) and (asked := objects.special(ev, node.slice, index, "__index__")) is not None:
+        index = asked[0]
+    if not isinstance(ev.static(index), int) and not (isinstance(index, NumberValue) and index.symbolic):
+        said = f"{what} must be an integer that is known from the source, found {words(index)}"
+        stand_ins.refuse(ev, "F404", node.slice, said, operator.getitem, owner, index)
+    return ev.integer(node.slice, index, what)
 
 
 def _cut(owner: tuple[Value, ...] | List | str | bytes | RangeValue, part: slice) -> Value:
@@ -255,7 +269,7 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
             owner.items[key(ev, node.slice, index)] = value
             ev.bounded(node, len(owner.items), "a dict")
         case List() if isinstance(index, Slice):
-            new = ev.collect(node, value)
+            new = list(stand_ins.iterated(ev, node, value, lambda v: operator.setitem([], slice(0), v), sized=True))
             try:
                 owner.items[index.plain] = new
             except ValueError as error:
@@ -265,7 +279,8 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
         case ObjectInstance() if objects.special(ev, node, owner, "__setitem__", index, value) is not None:
             pass
         case _:
-            ev.fail("F408", node, f"{words(owner)} has no parts that can be assigned")
+            what = f"{words(owner)} has no parts that can be assigned"
+            stand_ins.refuse(ev, "F408", node, what, operator.setitem, owner, index, value)
 
 
 def remove(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> None:
@@ -280,11 +295,12 @@ def remove(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> No
         case ObjectInstance() if objects.special(ev, node, owner, "__delitem__", index) is not None:
             pass
         case _:
-            ev.fail("F408", node, f"{words(owner)} has no parts that can be deleted")
+            what = f"{words(owner)} has no parts that can be deleted"
+            stand_ins.refuse(ev, "F408", node, what, operator.delitem, owner, index)
 
 
 def _at(ev: Evaluator, node: ast.Subscript, owner: List, index: Value) -> int:
-    at = ev.integer(node.slice, index, "a list's index")
+    at = _place(ev, node, owner, index, "a list's index")
     if not -len(owner.items) <= at < len(owner.items):
         _out_of_range(ev, node.slice, at, owner, "{} assignment index out of range")
     return at
@@ -505,5 +521,8 @@ def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Valu
     if method in _WITH_KEYWORDS:
         return method(ev, node, owner, args, keywords)
     if keywords or not fewest <= len(args) <= most:
-        ev.fail("F208", node, f"`.{name}` takes {fewest if fewest == most else f'{fewest} to {most}'} positional arguments")
+        what = f"`.{name}` takes {fewest if fewest == most else f'{fewest} to {most}'} positional arguments"
+        if keywords:
+            ev.fail("F208", node, what)
+        stand_ins.refuse(ev, "F208", node, what, lambda o, *given: getattr(o, name)(*given), owner, *args)
     return method(ev, node, owner, args)

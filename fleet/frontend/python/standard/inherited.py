@@ -20,7 +20,11 @@ def _base(path: str, empty: Value) -> Class:
     kind = builtin.kind_of(empty)
     shown = () if kind in ("OrderedDict", "defaultdict") else ("__repr__",)  # these are shown with their class's name
     names = [*_SPECIAL, *shown, *builtin.methods(empty)]
-    return Class(kind, names={n: Partial(Library("builtins.inherited"), (path, n), binds=True) for n in names})
+    return Class(
+        kind,
+        module=path.rpartition(".")[0],
+        names={n: Partial(Library("builtins.inherited"), (path, n), binds=True) for n in names},
+    )
 
 
 _EMPTY: Mapping[str, Callable[[], List | Dict]] = {

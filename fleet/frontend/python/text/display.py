@@ -13,6 +13,7 @@ from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import views
 from fleet.frontend.python.flow import exceptions
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import ObjectKey, RecordKey, check_order, from_key, in_order
@@ -256,8 +257,11 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
         try:
             shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)
         except (TypeError, ValueError) as error:
-            ev.fail("F408", node, f"format {spec!r}: {error}")
+            ev.refuse("F408", node, f"format {spec!r}: {error}", error)
         return [shown]
+    if spec and not conversion and isinstance(value, ObjectInstance | List | Dict | tuple | None):
+        what, hint = f"{words(value)} takes no format {spec!r}", "format its text: str(...)"
+        stand_ins.refuse(ev, "F408", node, what, lambda v: format(v, spec), value, hint=hint)
     shown_parts = parts(ev, value, quoted=conversion == "r", node=node)
     plain = [p for p in shown_parts if isinstance(p, str)]
     if spec and len(plain) == len(shown_parts) and (conversion or isinstance(value, np.dtype)):

@@ -8,12 +8,15 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 
 from fleet.frontend.arrays.emitting import computed
+from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import display
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, TracedArray, Value
 from fleet.frontend.reading.wording import words
 
 _PLACE = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[-+ 0#]*)(?P<width>[0-9]*)(?:\.(?P<digits>[0-9]*))?(?P<kind>.)", re.DOTALL)
+_FEW, _MANY = "not enough arguments for format string", "not all arguments converted during string formatting"
 _INTEGERS, _FLOATS, _DIGITS = "diu", "eEfFgG", "xXo"
 
 
@@ -42,14 +45,14 @@ def percent(ev: Evaluator, node: ast.AST, text: str, given: Value) -> Value:
             used = len(values)
         else:
             if used == len(values):
-                ev.fail("F408", node, "not enough arguments for a format string")
+                ev.refuse("F408", node, "not enough arguments for a format string", TypeError(_FEW))
             parts += _placed(ev, node, place, values[used])
             used += 1
     parts.append(text[end:])
     if "%" in text[end:]:
         ev.fail("F408", node, "an incomplete format")
     if used < len(values) and not isinstance(given, Dict):
-        ev.fail("F408", node, "not all arguments are converted by a format string")
+        ev.refuse("F408", node, "not all arguments are converted by a format string", TypeError(_MANY))
     return _made(ev, node, parts)
 
 
@@ -68,7 +71,8 @@ def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) ->
             return [(pieces[0][0], kind, f"{left}{width}{precision}" if width or precision else "")]
         return list(pieces) if not width and not precision else _refused(ev, node, place)
     if not isinstance(value, NumberValue | TracedArray):
-        ev.fail("F408", node, f"{place[0]} of {words(value)}", "it takes a number")
+        text = place[0].replace(f"({place['key']})", "")
+        stand_ins.refuse(ev, "F408", node, f"{place[0]} of {words(value)}", lambda v: text % (v,), value, hint="it takes a number")
     whole = value.whole if isinstance(value, NumberValue) else value.dtype.kind in "iub"
     known = ev.static(value)
     refused = kind in _DIGITS or (kind in _INTEGERS and (not whole or digits is not None))
@@ -111,11 +115,12 @@ def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywo
             ev.fail("F503", node, f"the field {name!r} of a format is not supported", "use an f-string")
         if name.isdigit():
             if int(name) >= len(args):
-                ev.fail("F408", node, f"the format {text!r} has a place {name}, and {len(args)} values are given")
+                what = f"the format {text!r} has a place {name}, and {len(args)} values are given"
+                ev.refuse("F408", node, what, IndexError(f"Replacement index {name} out of range for positional args tuple"))
             value = args[int(name)]
         elif name in keywords:
             value = keywords[name]
         else:
-            ev.fail("F408", node, f"the format {text!r} has a place {name!r} that is not given")
+            exceptions.lacks(ev, node, f"the format {text!r} has a place {name!r} that is not given", name, code="F408")
         parts += display.converted(ev, node, value, conversion or "", spec or "")
     return _made(ev, node, parts)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from helpers_corpus import Program, by_python, by_vm
+
+from fleet.errors import SourceError
 
 LINES = {
     "qualified names": """
@@ -210,6 +213,21 @@ except dataclasses.FrozenInstanceError:
 object.__setattr__(c, "x", 5)
 print(c)
 """,
+    "fields of formats": """
+class P:
+    def __init__(self, k=1.5): self.k = k
+    def __repr__(self): return "{self.__class__.__name__}(k={self.k!r})".format(self=self)
+class Q(P): pass
+p = P(); p.a = P(2); p.a.b = [1, (2, 3)]; p.d = {"x": P(7), 3: "three"}
+print(p, Q(), "{0.a.b} {0.a.b[1][0]} {0.d[x].k:>6.2f} {0.d[3]}|{1.k}".format(p, p), "{k.a!r:>12}".format(k=p))
+print("{0[a]}/{0[b][c]}".format({"a": 1, "b": {"c": 2}}), "{[1]}{[0]}".format("xy", [3]), "{x.real}".format(x=2.5))
+print("{.k} {.a.b}".format(p, p))
+for text in ("{0.nope}", "{0.a.b[9]}", "{0.d[y]}", "{0[0]}"):
+    try:
+        print(text.format(p))
+    except (AttributeError, LookupError, TypeError) as e:
+        print(type(e).__name__, e)
+""",
 }
 
 
@@ -224,3 +242,21 @@ def test_what_python_prints(tmp_path: Path, text: str) -> None:
     given = program(tmp_path, text)
     _, expected = by_python(given)
     assert by_vm(given)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("class P:\n    def __repr__(self): return unknown\nprint(P())", ["F201"]),
+        ("w = np.zeros(4)\nw[:2] = np.nope(3)\nassert w.sum() > 1\nprint(w)", ["F205"]),
+        ("d = {}\nd['a'] = np.nope(3)\nprint(d['a'] + 1)", ["F205"]),
+        ("class P:\n    def __init__(self):\n        self.a = np.nope(3)\n        self.b = self.a + 1\nprint(P().b)", ["F205"]),
+        ("def f(x):\n    x[0] = np.nope(3)\n    return x\nw = np.zeros(2)\nf(w)\nassert w[0] == 3", ["F205"]),
+        ("y = np.nope(3)\nx = 1\nif x == 1:\n    raise ValueError(y)", ["F205"]),
+        ("class P:\n    def __len__(self): return unknown\nn = len(P())\nprint(n + 1)", ["F201"]),
+    ],
+)
+def test_consequences_of_an_error_are_not_reported(tmp_path: Path, text: str, said: list[str]) -> None:
+    with pytest.raises(SourceError) as caught:
+        by_vm(program(tmp_path, text))
+    assert re.findall(r"\bF\d\d\d\b", str(caught.value)) == said

@@ -23,7 +23,7 @@ MAX_CALL_DEPTH = 200
 _FRAMES = 60
 """Python's own frames that following one call takes at most, expressions inside of expressions included."""
 MAX_CALLS = 20_000
-"""Functions that call others twice, 32 deep, would keep the front end busy for years."""
+"""Functions that call others twice, at that depth, would keep the front end busy for years."""
 
 
 def default(ev: Evaluator, node: ast.expr) -> Value:

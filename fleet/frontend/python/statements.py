@@ -17,7 +17,7 @@ from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import definitions, objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.flow import exceptions, guards
-from fleet.frontend.python.flow.lost import lost
+from fleet.frontend.python.flow.lost import lost, poison_whole
 from fleet.frontend.python.flow.matching import match_
 from fleet.frontend.python.flow.meeting import decide
 from fleet.frontend.python.flow.rolling import Rounds, roll
@@ -50,6 +50,8 @@ _SUPPORTED = "assignments, if, for, while, functions, classes, with, try, assert
 
 
 _END = Flow()
+_CONSEQUENCES = frozenset({"F701", "F702"})
+"""What the source raises by itself: behind an error it may be that error's consequence."""
 
 
 def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
@@ -81,7 +83,8 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
                     raise
                 _break(ev, statement, error)
                 continue
-            ev.record(error)
+            if not (ev.errors and error.code in _CONSEQUENCES):
+                ev.record(error)
             _poison(ev, statement)
             flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
         if isinstance(flow, _Whole):
@@ -116,6 +119,8 @@ def _followed(ev: Evaluator, statement: ast.stmt, rest: Sequence[ast.stmt]) -> F
 def _poison(ev: Evaluator, statement: ast.stmt) -> None:
     for name in bound_names([statement]):
         ev.frame.target(name).variables[name] = Poison()
+    for target in statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]:
+        poison_whole(ev, target)
     if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try) and any(
         isinstance(n, ast.Return) for n in ast.walk(statement)
     ):

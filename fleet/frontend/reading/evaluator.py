@@ -437,5 +437,8 @@ class Evaluator(Findings):
         return self.language.parts(self, value, node)
 
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
-        """Calls a value."""
-        return self.language.call(self, node, function, args, keywords)
+        """Calls a value. Poisoned if what it returns could not be evaluated."""
+        found = self.language.call(self, node, function, args, keywords)
+        if isinstance(found, Poison):
+            raise Poisoned
+        return found

@@ -11,8 +11,9 @@ from fleet.frontend.arrays.emitting import computed
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import display
 from fleet.frontend.reading import stand_ins
+from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, TracedArray, Value
+from fleet.frontend.reading.values import Dict, Library, NumberValue, Text, TextPart, TracedArray, Value
 from fleet.frontend.reading.wording import words
 
 _PLACE = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[-+ 0#]*)(?P<width>[0-9]*)(?:\.(?P<digits>[0-9]*))?(?P<kind>.)", re.DOTALL)
@@ -91,6 +92,27 @@ def _refused(ev: Evaluator, node: ast.AST, place: re.Match[str]) -> list[TextPar
     return ev.fail("F503", node, f"the format {place[0]} of a value that only the run knows is not supported", "use an f-string")
 
 
+_STEP = re.compile(r"\.(?P<name>\w+)|\[(?P<key>[^\]]+)\]")
+
+
+def _split(field: str) -> tuple[str, list[re.Match[str]] | None]:
+    """The first name of a field, `0` of `0.a[1]`, and its attributes and keys; None for what is neither."""
+    first = re.match(r"\w*", field)
+    assert first is not None
+    steps = list(_STEP.finditer(field, first.end()))
+    whole = first[0] + "".join(step[0] for step in steps)
+    return first[0], steps if whole == field else None
+
+
+def _part(ev: Evaluator, node: ast.AST, value: Value, step: re.Match[str]) -> Value:
+    """An attribute or element of a value in a field: keys are whole numbers or, without quotes, strings."""
+    place = expression_at(node)
+    if step["name"] is not None:
+        return ev.call(as_call(place), Library("operator.attrgetter.made"), [(step["name"],), value], {})
+    key: Value = NumberValue(int(step["key"])) if step["key"].isdigit() else step["key"]
+    return ev.call(as_call(place), Library("operator.itemgetter.made"), [(key,), value], {})
+
+
 def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """`text.format(*args, **keywords)`. SourceError F408 if they do not fit, F503 for fields that are not followed."""
     parts: list[TextPart] = []
@@ -104,15 +126,16 @@ def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywo
         parts.append(literal)
         if field is None:
             continue
-        name = field or str(count)
-        count += not field
+        first, steps = _split(field)
+        name = first or str(count)
+        count += not first
         if spec and "{" in spec:
             inner = spec.replace("{}", f"{{{count}}}")
             count += spec.count("{}")
             found = ev.settled(braces(ev, node, inner, args, keywords))
             spec = found if isinstance(found, str) else ev.fail("F503", node, "a format that only the run knows is not supported")
-        if not re.fullmatch(r"\w+", name) or conversion == "a":
-            ev.fail("F503", node, f"the field {name!r} of a format is not supported", "use an f-string")
+        if not re.fullmatch(r"\w+", name) or conversion == "a" or steps is None:
+            ev.fail("F503", node, f"the field {field!r} of a format is not supported", "use an f-string")
         if name.isdigit():
             if int(name) >= len(args):
                 what = f"the format {text!r} has a place {name}, and {len(args)} values are given"
@@ -122,5 +145,7 @@ def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywo
             value = keywords[name]
         else:
             exceptions.lacks(ev, node, f"the format {text!r} has a place {name!r} that is not given", name, code="F408")
+        for step in steps:
+            value = _part(ev, node, value, step)
         parts += display.converted(ev, node, value, conversion or "", spec or "")
     return _made(ev, node, parts)

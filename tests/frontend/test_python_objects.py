@@ -228,6 +228,89 @@ for text in ("{0.nope}", "{0.a.b[9]}", "{0.d[y]}", "{0[0]}"):
     except (AttributeError, LookupError, TypeError) as e:
         print(type(e).__name__, e)
 """,
+    "attributes that are items": """
+class DotDict(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+class Mild(dict):
+    __getattr__ = dict.get
+    __setattr__ = dict.__setitem__
+class AttrDict(dict):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.__dict__ = self
+d = DotDict(a=1)
+d.b = 2
+d["c"] = np.ones(2)
+d.a += 5
+print(d.a + d.b, d.c, d, "b" in d, len(d), sorted(d))
+del d.b
+try:
+    d.b
+except KeyError as e:
+    print("no", e)
+try:
+    del d.zz
+except KeyError as e:
+    print("no", e)
+m = Mild(a=1)
+m.b = 2
+print(m.a + m.b, m.zz, m, hasattr(m, "nope"))
+a = AttrDict({"x": 1}, y=2)
+a.z = 3
+a["w"] = 4
+print(a.x + a["y"] + a["z"] + a.w, a, len(a), list(a.items()), a.get("q"), a == {"x": 1, "y": 2, "z": 3, "w": 4})
+del a.x
+del a["y"]
+a.update(v=9)
+print(a, a.v, hasattr(a, "x"), hasattr(a, "w"), vars(a) == a, a.__dict__ is a)
+try:
+    a.x
+except AttributeError as e:
+    print(e)
+e = {"k": 1}
+dict.__setitem__(e, "l", 2)
+print(dict.__getitem__(e, "l"), dict.get(e, "zz", 7), list.__len__([1, 2]), dict.pop(d, "a"), d.keys())
+""",
+    "setting of attributes": """
+class Watched:
+    def __init__(self):
+        self.log = []
+        self.x = 1
+    def __setattr__(self, name, value):
+        if name != "log":
+            self.log.append((name, value))
+        super().__setattr__(name, value)
+    def __delattr__(self, name):
+        self.log.append(name)
+        object.__delattr__(self, name)
+w = Watched()
+w.x += 4
+setattr(w, "y", 2)
+del w.y
+print(w.x, w.log, hasattr(w, "y"))
+class Fixed:
+    def __init__(self, v): self.__dict__["v"] = v
+    def __setattr__(self, name, value): raise AttributeError(f"{name} is fixed")
+f = Fixed(3)
+try:
+    f.v = 4
+except AttributeError as e:
+    print(e, f.v)
+class Shared:
+    _all = {}
+    def __init__(self): self.__dict__ = self._all
+s, t = Shared(), Shared()
+s.a = 5
+print(t.a, t.__dict__, Shared._all)
+class Bag:
+    def __init__(self, **kw): self.__dict__.update(kw)
+    def __getattr__(self, name): return name.upper()
+b = Bag(a=1)
+b.__dict__ = {"q": 2}
+print(b.q, b.a)
+""",
 }
 
 

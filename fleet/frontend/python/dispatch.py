@@ -27,7 +27,7 @@ from fleet.frontend.python.expressions import subscript
 from fleet.frontend.python.flow import guards
 from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, UNBOUND, known, resolve
 from fleet.frontend.python.operators import binary, compared
-from fleet.frontend.python.standard import aside
+from fleet.frontend.python.standard import aside, inherited
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading import stand_ins
@@ -125,8 +125,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if path.startswith(UNBOUND) and args:
         method = attribute(ev, ast.copy_location(ast.Attribute(node, name.rpartition(".")[2], ast.Load()), node), args[0])
         return ev.call(node, method, args[1:], keywords)
-    if path == "builtins.object.__setattr__":
-        return _set_plainly(ev, node, args)
+    if path in ("builtins.object.__setattr__", "builtins.object.__delattr__"):
+        return _set_plainly(ev, node, args, deletes=path.endswith("__delattr__"))
     if path == "builtins.object.__new__":
         if len(args) != 1 or keywords or not isinstance(args[0], Class):
             ev.fail("F408", node, "object.__new__ takes a class")
@@ -192,7 +192,9 @@ def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywor
     if name == "str.maketrans":
         return builtin.call(ev, node, "", method, args, keywords)
     owner = ev.settled(args[0]) if args else None
-    if builtin.kind_of(owner) != kind:
+    if isinstance(owner, ObjectInstance) and (found := inherited.unbound(owner, method)) is not None:
+        return ev.call(node, found, args, keywords)
+    if builtin.kind_of(owner) != kind and not (kind == "dict" and isinstance(owner, Dict)):
         ev.fail("F408", node, f"{name} of {words(owner)}", f"it takes a {kind}")
     return builtin.call(ev, node, owner, method, args[1:], keywords)
 
@@ -225,11 +227,15 @@ def _got(ev: Evaluator, node: ast.Call, place: ast.expr, name: str, owner: Value
     return owner
 
 
-def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
-    """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields."""
-    if len(args) != 3 or not isinstance(args[0], ObjectInstance) or not isinstance(args[1], str):
-        return ev.fail("F408", node, "object.__setattr__ takes an object, a name and a value")
-    args[0].attributes[args[1]] = args[2]
+def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value], *, deletes: bool) -> Value:
+    """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields, and `object.__delattr__`."""
+    if len(args) != (2 if deletes else 3) or not isinstance(args[0], ObjectInstance) or not isinstance(args[1], str):
+        takes = "an object and a name" if deletes else "an object, a name and a value"
+        return ev.fail("F408", node, f"object.{'__delattr__' if deletes else '__setattr__'} takes {takes}")
+    if deletes:
+        objects.remove_plainly(ev, node, args[0], args[1])
+    else:
+        objects.set_plainly(ev, node, args[0], args[1], args[2])
     return None
 
 

@@ -354,11 +354,15 @@ class Class:
 
 @dataclass(eq=False)
 class ObjectInstance:
-    """An object of a class of the file; `attributes` are its own, not its class's. serial: objects as they were made."""
+    """An object of a class of the file; `attributes` are its own, not its class's.
+
+    serial: objects as they were made. itself: it is a dict, and its own `__dict__`, so that its items are its attributes.
+    """
 
     kind: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     serial: int = field(default_factory=_SERIALS.__next__)
+    itself: bool = False
 
 
 class NamedTupleValue(tuple["Value", ...]):

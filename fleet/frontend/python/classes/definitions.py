@@ -31,6 +31,7 @@ _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
         *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__"),
+        *("__setattr__", "__delattr__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
         *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__match_args__", "__array_ufunc__", "__doc__"),
         *("__array_priority__", "__module__", "__qualname__", "__annotations__"),

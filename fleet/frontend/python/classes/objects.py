@@ -86,6 +86,8 @@ def find(
             order = list(owner.behind.chain() if kind is None else kind.chain())
             behind = order[order.index(owner.behind) + 1 :] if owner.behind in order else []
             found = next(((k, k.names[name]) for k in behind if name in k.names), None)
+            if found is None and name in ("__setattr__", "__delattr__"):
+                return (Partial(Library(f"builtins.object.{name}"), (owner.owner,)),)
             if found is None:
                 return (BoundMethod(None, owner.owner),) if name in ("__init__", "__init_subclass__") else None
             if name == "__init_subclass__" and isinstance(found[1], SourceFunction):
@@ -109,6 +111,8 @@ def find(
         field = records.attribute(owner, name)
         if field is not None:
             return field
+    elif name == "__dict__" and isinstance(owner, ObjectInstance) and owner.itself:
+        return (owner,)
     elif name == "__dict__":
         if not all(n.isidentifier() for n in owner.attributes):
             ev.fail("F206", node, f"the attributes of {words(owner)} as a dict are not supported", "name them")
@@ -167,11 +171,17 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
             return BoundMethod(value, owner)
         case Partial() if value.binds:
             return BoundMethod(value, owner)
+        case Library() if value.path.startswith("builtins.") and value.path.count(".") == 2 and name not in _OF_CLASSES:
+            return BoundMethod(Partial(value), owner)
         case Library() if _is_method(value.path):
             what = f"`{name}` is {value.path} as an attribute of the class, which Python calls with the object as first argument"
             return ev.fail("F206", node, what, "use staticmethod(...), or set it in __init__")
         case _:
             return value
+
+
+_OF_CLASSES = frozenset({"__new__", "fromkeys", "maketrans", "from_bytes", "fromhex"})
+"""Methods of builtin classes that are not called with an object."""
 
 
 def _is_method(path: str) -> bool:
@@ -200,19 +210,12 @@ def load(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
 def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> None:
     """`owner.name = value`, by a property's setter if there is one."""
     match owner:
+        case ObjectInstance() if special(ev, node, owner, "__setattr__", name, value) is not None:
+            pass
         case ObjectInstance():
-            found = owner.kind.find(name)
-            if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
-                setter = found[1].setter
-                if setter is None:
-                    what = f"the property `{name}` of `{owner.kind.name}` has no setter"
-                    cause = AttributeError(f"property '{name}' of '{owner.kind.name}' object has no setter")
-                    ev.refuse("F206", node, what, cause, f"write @{name}.setter")
-                ev.call(_as_call(node), setter, [owner, value], {})
-                return
-            _check_set(ev, node, owner, name)
-            owner.attributes[name] = value
-            ev.bounded(node, len(owner.attributes), "an object")
+            if owner.kind.frozen:
+                _frozen(ev, node, owner, name, "assign to")
+            set_plainly(ev, node, owner, name, value)
         case Class():
             owner.names[name] = value
         case SourceFunction():
@@ -225,25 +228,65 @@ def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) 
             stand_ins.refuse(ev, "F504", node, what, lambda v: setattr(v, name, None), owner)
 
 
-def _check_set(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str, *, deleted: bool = False) -> None:
-    if owner.kind.frozen:
-        what = f"`{owner.kind.name}` is frozen: `{name}` cannot be {'deleted' if deleted else 'assigned'}"
-        error = exceptions.made(ev, FROZEN_ERROR, f"cannot {'delete' if deleted else 'assign to'} field '{name}'")
-        exceptions.throw(ev, "F701", node, what, error, "use dataclasses.replace")
+def set_plainly(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str, value: Value) -> None:
+    """`object.__setattr__(owner, name, value)`: by a property's setter if there is one."""
+    found = owner.kind.find(name)
+    if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
+        setter = found[1].setter
+        if setter is None:
+            what = f"the property `{name}` of `{owner.kind.name}` has no setter"
+            cause = AttributeError(f"property '{name}' of '{owner.kind.name}' object has no setter")
+            ev.refuse("F206", node, what, cause, f"write @{name}.setter")
+        ev.call(_as_call(node), setter, [owner, value], {})
+        return
     slots = [k.slots for k in owner.kind.chain()]
     if all(s is not None for s in slots) and not any(s is not None and name in s for s in slots):
         what = f"`{name}` is in no __slots__ of `{owner.kind.name}`"
         stand_ins.refuse(ev, "F206", node, what, lambda v: setattr(v, name, None), owner)
+    if name == "__dict__" and not ev.inside:
+        _set_all(ev, node, owner, value)
+        return
     if name in ("__dict__", "__class__"):
         ev.fail("F504", node, f"assignment to `{name}` is not supported")
+    owner.attributes[name] = value
+    ev.bounded(node, len(owner.attributes), "an object")
+
+
+ITEMS = "<items>"
+"""The attribute that holds the items of an object that is a dict or a list; no source can name it."""
+
+
+def _set_all(ev: Evaluator, node: ast.expr, owner: ObjectInstance, value: Value) -> None:
+    """`owner.__dict__ = value`: from now on both are one dict, also where an object that is a dict becomes its own."""
+    held = value.attributes.get(ITEMS, Dict({})) if isinstance(value, ObjectInstance) else value
+    is_dict = any(k.name == "dict" and k.module == "builtins" for k in owner.kind.chain())
+    if isinstance(value, ObjectInstance) and value is owner and is_dict and isinstance(held, Dict):
+        owner.attributes, owner.itself = held.items, True
+    elif isinstance(value, Dict) and value.kind == "dict" and ITEMS not in owner.attributes and not owner.itself:
+        owner.attributes = value.items
+    else:
+        ev.fail("F504", node, f"assignment of {words(value)} to `__dict__` is not supported", "assign a dict")
+
+
+def _frozen(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str, verb: str) -> None:
+    what = f"`{owner.kind.name}` is frozen: `{name}` cannot be {'deleted' if verb == 'delete' else 'assigned'}"
+    error = exceptions.made(ev, FROZEN_ERROR, f"cannot {verb} field '{name}'")
+    exceptions.throw(ev, "F701", node, what, error, "use dataclasses.replace")
 
 
 def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
     """`del owner.name`."""
     name = mangled(ev, node.attr)
+    if isinstance(owner, ObjectInstance) and special(ev, node, owner, "__delattr__", name) is not None:
+        return
+    if isinstance(owner, ObjectInstance) and owner.kind.frozen:
+        _frozen(ev, node, owner, name, "delete")
+    remove_plainly(ev, node, owner, name)
+
+
+def remove_plainly(ev: Evaluator, node: ast.expr, owner: Value, name: str) -> None:
+    """`object.__delattr__(owner, name)`."""
     attributes = owner.attributes if isinstance(owner, ObjectInstance) else owner.names if isinstance(owner, Class) else {}
-    if isinstance(owner, ObjectInstance):
-        _check_set(ev, node, owner, name, deleted=True)
     if name not in attributes:
         what = f"{words(owner)} has no attribute `{name}` of its own to delete"
         stand_ins.refuse(ev, "F206", node, what, lambda v: delattr(v, name), owner)

@@ -431,6 +431,16 @@ def _item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Val
     return load(ev, ast.copy_location(ast.Subscript(node, node, ast.Load()), node), owner, args[0])
 
 
+def _set_item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
+    store(ev, ast.copy_location(ast.Subscript(node, node, ast.Store()), node), owner, args[0], args[1])
+    return None
+
+
+def _delete_item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
+    remove(ev, ast.copy_location(ast.Subscript(node, node, ast.Del()), node), owner, args[0])
+    return None
+
+
 def _holds(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
     return NumberValue(contains(ev, node, owner, args[0]))
 
@@ -441,16 +451,19 @@ def _size(ev: Evaluator, node: ast.Call, owner: Value, _args: list[Value]) -> Va
 
 _HELD: Mapping[str, tuple[_Method, int, int]] = {"__contains__": (_holds, 1, 1), "__len__": (_size, 0, 0)}
 _INDEXED: Mapping[str, tuple[_Method, int, int]] = {**_HELD, "__getitem__": (_item, 1, 1)}
+_CHANGED: Mapping[str, tuple[_Method, int, int]] = {
+    **_INDEXED, "__setitem__": (_set_item, 2, 2), "__delitem__": (_delete_item, 1, 1),
+}  # fmt: skip
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
     "remove": (_remove, 1, 1), "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0),
     "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
-    "sort": (_sort, 0, 0), **_INDEXED,
+    "sort": (_sort, 0, 0), **_CHANGED,
 }  # fmt: skip
 _DICT: Mapping[str, tuple[_Method, int, int]] = {
     "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
     "pop": (_pop, 1, 2), "setdefault": (_setdefault, 1, 2), "update": (_update, 1, 1), "copy": (_copy, 0, 0),
-    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1), **_INDEXED,
+    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1), **_CHANGED,
 }  # fmt: skip
 
 

@@ -311,6 +311,127 @@ b = Bag(a=1)
 b.__dict__ = {"q": 2}
 print(b.q, b.a)
 """,
+    "abstract classes": """
+import numbers
+from dataclasses import dataclass
+from fractions import Fraction
+from decimal import Decimal
+from collections import OrderedDict, deque, Counter, abc
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import MutableSequence, MutableSet, Reversible, Sequence, Set, Sized
+import typing
+class Plain: pass
+class Sizes:
+    def __len__(self): return 2
+    def __eq__(self, other): return True
+@dataclass
+class D:
+    x: int = 1
+class Called:
+    def __call__(self): return 1
+def gen(): yield 1
+values = [3, 2.5, True, 1j, np.float32(1), np.int64(2), np.bool_(1), np.complex64(1), np.ones(2), Fraction(1, 2), Decimal(1),
+          "a", b"a", None, [], (), {}, set(), frozenset(), range(3), deque(), OrderedDict(), Counter(), {}.items(), {}.keys(),
+          zip([]), map(len, []), gen(), (i for i in []), iter([1]), len, print, gen, Plain, Plain(), Sizes(), D(), Called(),
+          Called().__call__,
+          slice(3), int, ValueError("x")]
+kinds = [numbers.Number, numbers.Complex, numbers.Real, numbers.Rational, numbers.Integral, Callable, Collection, Container,
+         Hashable,
+         Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet, Reversible, Sequence, Set, Sized,
+         typing.Sequence]
+for n, v in enumerate(values):
+    print(n, "".join("01"[isinstance(v, k)] for k in kinds))
+print(isinstance(3, (Sequence, numbers.Real)), isinstance("a", (list, abc.Sequence)), issubclass(int, numbers.Integral))
+print(issubclass(bool, int), issubclass(D, Hashable), issubclass(Sizes, Sized), issubclass(Plain, Sized))
+print(issubclass(list, (Mapping, Sequence)))
+""",
+    "classes that inherit from abstract ones": """
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet
+from collections.abc import Sequence, Set
+from abc import ABC, abstractmethod
+import typing
+class M(Sequence):
+    def __init__(self, a): self.a = a
+    def __len__(self): return len(self.a)
+    def __getitem__(self, i): return self.a[i]
+m = M([1, 2, 3, 2])
+print(list(reversed(m)), 2 in m, 7 in m, m.index(3), m.count(2), isinstance(m, Sequence), isinstance(m, Collection), list(m))
+for a, b in zip(m, reversed(m)): print(a, b)
+try:
+    m.index(9)
+except ValueError as e:
+    print(repr(e))
+class L(MutableSequence):
+    def __init__(self, *a): self.a = list(a)
+    def __len__(self): return len(self.a)
+    def __getitem__(self, i): return self.a[i]
+    def __setitem__(self, i, v): self.a[i] = v
+    def __delitem__(self, i): del self.a[i]
+    def insert(self, i, v): self.a.insert(i, v)
+l = L(3, 1)
+l.append(4); l.extend([5, 6]); l += (7,); l.reverse(); l.remove(1)
+print(l.a, l.pop(), l.pop(0), l.a, isinstance(l, Sequence), len(l)); l.clear(); print(l.a)
+class Low(MutableMapping):
+    def __init__(self, **kw):
+        self.d = {}
+        self.update(kw)
+    def __getitem__(self, k): return self.d[k.lower()]
+    def __setitem__(self, k, v): self.d[k.lower()] = v
+    def __delitem__(self, k): del self.d[k.lower()]
+    def __iter__(self): return iter(self.d)
+    def __len__(self): return len(self.d)
+    def __repr__(self): return f"Low({self.d})"
+w = Low(A=1, b=2)
+w["C"] = 3
+print(w["a"], "B" in w, "z" in w, w.get("q"), w.get("q", 5), list(w), list(w.keys()), list(w.values()), list(w.items()), len(w))
+print(w.keys())
+print(w.pop("A"), w.pop("zz", None), w.setdefault("E", 9), w == {"b": 2, "c": 3, "e": 9}, dict(w), {**w})
+print(("b", 2) in w.items(), 3 in w.values())
+try:
+    w.pop("nope")
+except KeyError as e:
+    print("none", e)
+print(w.popitem(), sorted(w.keys() & ["c", "x"]), isinstance(w, Mapping), isinstance(w, dict)); w.clear(); print(w)
+class Bits(MutableSet):
+    def __init__(self, it=()): self.n = sum(1 << i for i in set(it))
+    def __contains__(self, i): return bool(self.n >> i & 1)
+    def __iter__(self): return (i for i in range(64) if self.n >> i & 1)
+    def __len__(self): return bin(self.n).count("1")
+    def add(self, i): self.n |= 1 << i
+    def discard(self, i): self.n &= ~(1 << i)
+a, b = Bits([1, 3, 5]), Bits({3, 4})
+print(list(a & b), list(a | b), list(a - b), list(a ^ b), a <= b, Bits([3]) < a, a == Bits([5, 3, 1]), a.isdisjoint(b))
+print(a == {1, 3, 5})
+a |= b; a.remove(1); print(list(a), a.pop(), len(a))
+class Count(Iterator):
+    def __init__(self, n): self.n = n
+    def __next__(self):
+        self.n -= 1
+        if self.n < 0: raise StopIteration
+        return self.n
+print(list(Count(3)), sum(Count(4)), next(Count(2)), isinstance(Count(1), Iterable))
+class Half(typing.Sequence[int]):
+    def __getitem__(self, i): return 1
+try:
+    Half()
+except TypeError as e:
+    print(e)
+class Base(ABC):
+    @abstractmethod
+    def f(self): return 1
+class Still(Base): pass
+class Loose:
+    @abstractmethod
+    def f(self): return 2
+try:
+    Still()
+except TypeError as e:
+    print(e)
+print(Loose().f())
+class F(Callable):
+    def __call__(self, x): return x + 1
+print(F()(2), callable(F()))
+""",
 }
 
 

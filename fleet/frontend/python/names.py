@@ -24,6 +24,7 @@ from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.python.standard.written import WRITTEN, class_of
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value, scalar_type
 from fleet.ir.library.call import callable_names, is_callable
@@ -79,6 +80,7 @@ STANDARD = frozenset(
         *HEAPS,
         *COLLECTIONS,
         *(f"operator.{n}" for n in (*OPERATORS, *GETTERS)),
+        *(f"numbers.{n}" for n in ("Number", "Complex", "Real", "Rational", "Integral")),
         *CALLS,
     }
 )
@@ -99,6 +101,7 @@ LIBRARIES = frozenset(
         "abc",
         "enum",
         "operator",
+        "numbers",
         *MODULES,
     }
 )
@@ -145,7 +148,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return _limit(ev, node, path)
     if (found := _of_ufunc(path)) is not None:
         return found[0]
-    if path in _MODULES or path in LIBRARIES or known(path):
+    if path in _MODULES or path in LIBRARIES or known(path) or stand_ins.abstract(path) is not None:
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
     if path in ("builtins.object.__setattr__", "builtins.object.__delattr__", "builtins.object.__new__"):

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ast
 import collections
+import collections.abc
 import functools
 import io
+import numbers
 import operator
 import sys
 import types
+from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -27,6 +30,7 @@ from fleet.frontend.reading.values import (
     Complex,
     Dict,
     DictView,
+    ForeignArray,
     Initialiser,
     Lazy,
     Library,
@@ -44,6 +48,7 @@ from fleet.frontend.reading.values import (
     SourceFunction,
     Super,
     Text,
+    TracedArray,
     Value,
     is_scalar_type,
 )
@@ -136,6 +141,44 @@ def type_of(value: ObjectInstance | NamedTupleValue | Class, names: Mapping[str,
         return types.new_class(kind.name, tuple(bases), exec_body=lambda body: body.update(given | dict(names or {})))
     except TypeError as error:
         raise Unknown from error
+
+
+def python_type(value: Value) -> type:
+    """The type of a value in Python, with the special methods that the class of an object has. Unknown if that is not known."""
+    match value:
+        case NumberValue():
+            return (int if value.whole else float) if value.symbolic else type(value.value)
+        case TracedArray():
+            return value.dtype.type if value.scalar else np.ndarray
+        case ForeignArray():
+            return type(value.array)
+        case ObjectInstance() | NamedTupleValue() if not (isinstance(value, ObjectInstance) and "<held>" in value.attributes):
+            return class_type(value)
+        case Lazy():
+            return type(_lazy(value.kind)) if value.kind in _ITERATORS else type(iter([]))
+        case _:
+            return type(stand_in(value))
+
+
+def class_type(value: ObjectInstance | NamedTupleValue | Class) -> type:
+    """A class as `type_of` gives it, with its special methods."""
+    kind = value if isinstance(value, Class) else value.kind
+    own = [k for k in kind.chain() if k.module not in _LIBRARIES]
+    names: dict[str, Any] = {n: _function for k in own for n in k.names if n.startswith("__") and n not in _NOT_ASKED}
+    if any(k.compared and not k.frozen for k in own):
+        names.setdefault("__hash__", None)
+    return type_of(value, names)
+
+
+_NOT_ASKED = frozenset({"__slots__", "__init_subclass__", "__qualname__", "__module__", "__doc__", "__annotations__", "__new__"})
+_ABSTRACT = {"collections.abc": collections.abc, "typing": collections.abc, "numbers": numbers}
+
+
+def abstract(path: str) -> type | None:
+    """The abstract class of a path, `collections.abc.Sequence` or `numbers.Real`; None for any other path."""
+    module, _, name = path.rpartition(".")
+    found = getattr(_ABSTRACT.get(module), name, None)
+    return found if isinstance(found, ABCMeta) else None
 
 
 def _real(kind: Class) -> type | None:

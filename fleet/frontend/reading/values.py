@@ -292,7 +292,7 @@ class Class:
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
         numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.
-        abstract: names of its abstract methods. slots: names of `__slots__`, or None.
+        abstract: names of its abstract methods. strict: it has no objects as long as one of them is not defined. slots: names of `__slots__`, or None.
         python: the class of a running program that this is, or None.
         path: `__qualname__` if it is not the name alone. module: `__module__`; "" if it is unknown.
     """
@@ -309,6 +309,7 @@ class Class:
     numbers: bool = False
     texts: bool = False
     abstract: frozenset[str] = frozenset()
+    strict: bool = False
     members: dict[str, ObjectInstance] = field(default_factory=dict[str, "ObjectInstance"])
     slots: frozenset[str] | None = None
     serial: int = field(default_factory=_SERIALS.__next__)

@@ -97,10 +97,31 @@ def _enumerate(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[
 def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], Lazy):
         stand_ins.refuse(ev, "F408", node, f"{words(args[0])} cannot be reversed", reversed, args[0])
+    if isinstance(args[0], ObjectInstance):
+        return _reversed_object(ev, node, args[0])
     if isinstance(args[0], RangeValue):
         backwards = args[0].values[::-1]
         return Lazy((NumberValue(i) for i in backwards), "reversed", series_of(ev, node, RangeValue(backwards)))
     return Lazy(iter(list(stand_ins.iterated(ev, node, args[0], reversed))[::-1]), "reversed")
+
+
+def _reversed_object(ev: Evaluator, node: ast.Call, owner: ObjectInstance) -> Value:
+    """By `__reversed__`, or from the last place to the first."""
+    found = objects.special(ev, node, owner, "__reversed__")
+    if found is not None:
+        return found[0]
+    length = objects.special(ev, node, owner, "__len__") if owner.kind.find("__getitem__") is not None else None
+    if length is None:
+        return stand_ins.refuse(ev, "F408", node, f"{words(owner)} cannot be reversed", reversed, owner)
+    places = reversed(range(ev.integer(node, length[0], "a length")))
+
+    def elements() -> Iterator[Value]:
+        for at in places:
+            element = objects.special(ev, node, owner, "__getitem__", NumberValue(at))
+            assert element is not None
+            yield element[0]
+
+    return Lazy(elements(), "reversed")
 
 
 def _map(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:

@@ -150,9 +150,24 @@ def _super(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
 def _issubclass(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
     kind = args[0]
-    if not isinstance(kind, Class):
-        ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes of the file")
-    return NumberValue(any(isinstance(k, Class) and objects.inherits(kind, k) for k in kinds))
+    try:
+        python = stand_ins.class_type(kind) if isinstance(kind, Class) else stand_ins.stand_in(kind)
+    except stand_ins.Unknown:
+        python = None
+    if not isinstance(python, type):
+        return ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes")
+    found = False
+    for k in kinds:
+        other = stand_ins.abstract(k.path) if isinstance(k, Library) else None
+        if isinstance(k, Class):
+            found = found or (isinstance(kind, Class) and objects.inherits(kind, k))
+        elif other is None and isinstance(k, Library) and k.path.startswith("builtins."):
+            found = found or issubclass(python, stand_ins.stand_in(k))
+        elif other is None:
+            ev.fail("F506", node, f"issubclass with {words(k)} is not supported", "it takes classes")
+        else:
+            found = found or issubclass(python, other)
+    return NumberValue(found)
 
 
 def _descriptor(kind: str) -> RecordReader:

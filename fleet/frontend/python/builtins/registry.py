@@ -197,6 +197,9 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
                 isinstance(args[0], TracedArray) and args[0].scalar and issubclass(args[0].dtype.type, facts.ABSTRACT[name])
             )
             continue
+        if (kind := stand_ins.abstract(name)) is not None:
+            found = found or _is_abstractly(ev, node, args[0], kind)
+            continue
         if name in plain_objects.KINDS:
             found = found or isinstance(plain_objects.held(args[0]), plain_objects.KINDS[name])
             continue
@@ -207,6 +210,14 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
             ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
         found = found or _KINDS[name](args[0])
     return NumberValue(found)
+
+
+def _is_abstractly(ev: Evaluator, node: ast.AST, value: Value, kind: type) -> bool:
+    """`isinstance` with a class of `collections.abc` or `numbers`."""
+    try:
+        return issubclass(stand_ins.python_type(value), kind)
+    except stand_ins.Unknown:
+        return ev.fail("F506", node, f"isinstance of {words(value)} with {kind.__name__} is not supported")
 
 
 def _is_number(kind: type) -> Callable[[Value], bool]:

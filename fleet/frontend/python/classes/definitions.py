@@ -6,7 +6,7 @@ import ast
 
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
-from fleet.frontend.python.standard import inherited
+from fleet.frontend.python.standard import inherited, written
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -30,7 +30,7 @@ _ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r 
 _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
-        *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__"),
+        *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__", "__reversed__"),
         *("__setattr__", "__delattr__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
         *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__match_args__", "__array_ufunc__", "__doc__"),
@@ -101,7 +101,7 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         base = ev.expression(expression)
         match base:
             case Library() if base.path in _NO_BASE:
-                continue
+                kind.strict = kind.strict or base.path in ("abc.ABC", "typing.Protocol")
             case Library(path="enum.Enum" | "enum.IntEnum" | "enum.StrEnum"):
                 kind.kind = "enum"
                 kind.numbers = base.path != "enum.Enum"
@@ -111,10 +111,10 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
                 kind.kind = "namedtuple"
             case Library() if base.path in inherited.BASES and kind.base is None:
                 kind.base = inherited.BASES[base.path]
-            case Class() if kind.base is None:
-                kind.base = base
+            case Library() if base.path in written.BASES:
+                _inherit(kind, written.class_of(ev, expression, base.path))
             case Class():
-                kind.others = (*kind.others, base)
+                _inherit(kind, base)
             case _:
                 ev.fail(
                     "F502",
@@ -128,6 +128,13 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         ev.fail("F701", node, f"`{node.name}`: {error}", "name a class behind those that inherit from it")
     if kind.kind == "namedtuple" and len(node.bases) > 1:
         ev.fail("F502", node, "a NamedTuple that inherits from more is not supported", "use a dataclass")
+
+
+def _inherit(kind: Class, base: Class) -> None:
+    if kind.base is None:
+        kind.base = base
+    else:
+        kind.others = (*kind.others, base)
 
 
 def _check_names(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:

@@ -319,7 +319,8 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
 
 def bare(ev: Evaluator, node: ast.Call, kind: Class) -> ObjectInstance:
     """`object.__new__(Class)`: an object that no `__init__` has seen. SourceError F701 if the class is abstract."""
-    if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
+    strict = any(k.strict for k in kind.chain())
+    if strict and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
         what = f"`{kind.name}` is abstract: `{missing[0]}` is not defined"
         ev.refuse("F701", node, what, _abstract(kind.name, missing), "define it in a class that inherits")
     return ObjectInstance(kind)

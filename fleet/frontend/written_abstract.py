@@ -162,7 +162,7 @@ class Set(Collection):
 
     @classmethod
     def _from_iterable(cls, it):
-        return cls(it)
+        return cls(it)  # pyright: ignore[reportCallIssue]
 
     def __and__(self, other):
         return self._from_iterable(value for value in other if value in self)

@@ -432,6 +432,43 @@ class F(Callable):
     def __call__(self, x): return x + 1
 print(F()(2), callable(F()))
 """,
+    "bytes and bytearrays": """
+from collections import OrderedDict
+import struct
+b = bytes.fromhex("2b7e 15")
+print(b, b.hex(), int.from_bytes(b, "big"), (300).to_bytes(2, "little"), b[0], b[1:], b + b"x", b * 2, list(b))
+print(len(b), b == b"+~\\x15")
+a = bytearray()
+a.append(65); a += b"BC"; a.extend([68, 69]); a.insert(0, 64)
+same = a
+a[1] = 97
+a[2:3] = b"xyz"
+print(a, same is a, bytes(a), len(a), a[0], a[-1], a[1:4], [x for x in a], a == bytes(a), bytes(a) == a)
+print(97 in a, b"yz" in a)
+del a[0]
+print(a.pop(), a.pop(0), a, a.decode(), a.find(b"y"), a + b"!", b"!" + a, a * 2, bool(bytearray()))
+print(bytearray(3), bytearray(b"q"), type(a))
+a.reverse(); print(a, sorted(a), sum(a), bytearray("hé", "utf-8"), bytearray([1, 2]))
+print(bytearray.fromhex("ff00"), isinstance(a, bytearray))
+print(a < b"zz", isinstance(a, bytes), int.from_bytes(bytearray([1, 2]), "big"), a.upper())
+print(struct.unpack(">H", bytearray([1, 0])), f"{a!r}")
+def turned(block):
+    out = bytearray(len(block))
+    for i in range(len(block)):
+        out[i] = block[i] ^ 0xFF
+    return bytes(out)
+print(turned(b"abc").hex(), np.frombuffer(bytes(a), dtype=np.uint8))
+for change in (lambda: a.append(256), lambda: a.append("x"), lambda: a[99], lambda: bytes([300]), lambda: bytes.fromhex("zz"),
+               lambda: a + "x",
+               lambda: a.index(b"?"), lambda: {a: 1}, lambda: bytearray().pop(), lambda: a["x"], lambda: b.__setitem__(0, 1)):
+    try:
+        print(change())
+    except (ValueError, TypeError, IndexError, AttributeError) as e:
+        print(type(e).__name__, e)
+od = OrderedDict.fromkeys("abrac")
+od.move_to_end("a")
+print("".join(od), od, list(dict.fromkeys("abca")), OrderedDict.fromkeys([1, 2], 0), bytes(3), bytes([65, 66]), b"%d" == b"%d")
+""",
 }
 
 

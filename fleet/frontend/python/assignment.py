@@ -11,7 +11,7 @@ from fleet.frontend.arrays.functions import shifts
 from fleet.frontend.arrays.reinterpreted import PARTS
 from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.containers import builtin, byte_arrays
 from fleet.frontend.python.operators import BINARY, binary
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.subscripts import index_items
@@ -20,6 +20,7 @@ from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import known_length
 from fleet.frontend.reading.values import (
+    ByteArray,
     ForeignArray,
     Library,
     List,
@@ -189,6 +190,8 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
         ev.bounded(node, known_length(old.items) + len(added), "a list")
         old.items += added
         return old
+    if isinstance(old, ByteArray) and isinstance(node.op, ast.Add):
+        return byte_arrays.extended(ev, node, old, right)
     if isinstance(old, TracedArray) and not old.scalar and op is not None:
         operand = ev.operand(node.value, beside(ev, node.value, right, old))
         found: Value = old

@@ -16,6 +16,7 @@ from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     BoundMethod,
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -75,7 +76,7 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return owner.parts[_PARTS.index(node.attr)]
         case RangeValue() if node.attr in _PARTS:
             return NumberValue(getattr(owner.values, node.attr))
-        case List() | Dict() | Set() | Slice() | str() | bytes() | Generator() | tuple() | RangeValue():
+        case List() | Dict() | Set() | Slice() | str() | bytes() | ByteArray() | Generator() | tuple() | RangeValue():
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))

@@ -19,7 +19,7 @@ from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import math_call
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.classes.enums import AUTO
-from fleet.frontend.python.containers import builtin, collections, heaps, itertools
+from fleet.frontend.python.containers import builtin, byte_arrays, collections, heaps, itertools
 from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
@@ -141,6 +141,9 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return _standard(ev, node, path, args, keywords)
     if aside.is_aside(path):
         return aside.call(ev, node, path, args, keywords)
+    if path == "collections.OrderedDict.fromkeys":
+        found = _unbound(ev, node, "dict.fromkeys", args, keywords)
+        return Dict(found.items, "OrderedDict") if isinstance(found, Dict) else found
     if root == "builtins" and "." in name:
         return _unbound(ev, node, name, args, keywords)
     if root == "builtins":
@@ -189,6 +192,9 @@ def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywor
     kind, _, method = name.partition(".")
     if name == "dict.fromkeys" and args and not keywords:
         return Dict(dict.fromkeys((key(ev, node, k) for k in ev.collect(node, args[0])), args[1] if len(args) > 1 else None))
+    if method == "fromhex" and len(args) == 1 and isinstance(args[0], str) and not keywords:
+        function = bytes.fromhex if kind == "bytes" else bytearray.fromhex
+        return byte_arrays.done(ev, node, name, lambda: function(str(args[0])))
     if name == "str.maketrans":
         return builtin.call(ev, node, "", method, args, keywords)
     owner = ev.settled(args[0]) if args else None

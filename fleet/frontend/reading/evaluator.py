@@ -34,6 +34,7 @@ from fleet.frontend.reading.values import (
     ELLIPSIS,
     NOT_IMPLEMENTED,
     Broken,
+    ByteArray,
     CallFrame,
     Class,
     Complex,
@@ -364,6 +365,8 @@ class Evaluator(Findings):
                 return bool(value)
             case List() | Dict() | DictView() | Set():
                 return bool(value.items)
+            case ByteArray():
+                return bool(value.data)
             case RangeValue():
                 return bool(value.values)
             case ObjectInstance():

@@ -26,6 +26,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.findings import Findings
 from fleet.frontend.reading.values import (
     BoundMethod,
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -226,6 +227,8 @@ def stand_in(value: Value) -> Any:
             return _Object().method
         case Marker():
             return ... if value.name == "Ellipsis" else NotImplemented
+        case ByteArray():
+            return bytearray()
         case Namespace():
             return types.ModuleType(value.name)
         case Partial() if value.results is None and not value.binds:

@@ -224,6 +224,13 @@ class Set:
 
 
 @dataclass(eq=False)
+class ByteArray:
+    """A Python bytearray: it is known."""
+
+    data: bytearray
+
+
+@dataclass(eq=False)
 class RangeValue:
     """`range(...)` over known numbers."""
 
@@ -292,7 +299,8 @@ class Class:
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
         numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.
-        abstract: names of its abstract methods. strict: it has no objects as long as one of them is not defined. slots: names of `__slots__`, or None.
+        abstract: names of its abstract methods. strict: no objects as long as one of them is not defined.
+        slots: names of `__slots__`, or None.
         python: the class of a running program that this is, or None.
         path: `__qualname__` if it is not the name alone. module: `__module__`; "" if it is unknown.
     """
@@ -445,7 +453,7 @@ class Marker:
 
 Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
 _Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
-_Text: TypeAlias = "Text | str | bytes"
+_Text: TypeAlias = "Text | str | bytes | ByteArray"
 _Lazy: TypeAlias = "RangeValue | Lazy | Generator | DictView"
 _Names: TypeAlias = "Namespace | Poison | Broken | Marker"
 _Other: TypeAlias = "_Object | _Lazy | _Text | _Names | Complex | ForeignArray | Set | np.dtype | tuple[Value, ...] | None"

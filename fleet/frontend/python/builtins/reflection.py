@@ -18,6 +18,7 @@ from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import RecordKey, key
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Complex,
     Descriptor,
@@ -127,8 +128,8 @@ def _type(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
             return Library("numpy.ndarray")
         case None:
             return Library("builtins.NoneType")
-        case bytes():
-            return Library("builtins.bytes")
+        case bytes() | ByteArray():
+            return Library(f"builtins.{'bytes' if isinstance(args[0], bytes) else 'bytearray'}")
         case Complex():
             return Library("builtins.complex")
         case SourceFunction():

@@ -29,6 +29,7 @@ from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import (
     BoundMethod,
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -87,6 +88,8 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
             return NumberValue(len(args[0]))
         case List() | Dict() | DictView() | Set():
             return NumberValue(len(args[0].items))
+        case ByteArray():
+            return NumberValue(len(args[0].data))
         case RangeValue():
             return NumberValue(len(args[0].values))
         case Class() if args[0].members:
@@ -109,8 +112,8 @@ def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
 
 
 def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    if not args or isinstance(args[0], bytes):
-        return b"" if not args else args[0]
+    if not args or isinstance(args[0], bytes | ByteArray):
+        return b"" if not args else bytes(args[0].data) if isinstance(args[0], ByteArray) else args[0]
     if isinstance(args[0], str) and len(args) > 1 and isinstance(args[1], str):
         return texts.encoded(ev, node, args[0], args[1:])
     if isinstance(args[0], NumberValue):
@@ -118,7 +121,16 @@ def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
         ev.bounded(node, count, "bytes")
         return bytes(max(count, 0))
     found = [ev.integer(node, v, "a byte") for v in collect(ev, node, args[0])]
-    return bytes(found) if all(0 <= b < 256 for b in found) else ev.fail("F703", node, "bytes must be in range(0, 256)")
+    try:
+        return bytes(found)
+    except ValueError as error:
+        return ev.refuse("F703", node, str(error), error)
+
+
+def _bytearray(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    found = _bytes(ev, node, args, keywords)
+    assert isinstance(found, bytes)
+    return ByteArray(bytearray(found))
 
 
 def _set(*, frozen: bool) -> RecordReader:
@@ -233,6 +245,7 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.complex128),
     "builtins.list": lambda v: isinstance(v, List) and v.kind == "list", "builtins.tuple": lambda v: isinstance(v, tuple),
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.bytes": lambda v: isinstance(v, bytes),
+    "builtins.bytearray": lambda v: isinstance(v, ByteArray),
     "builtins.str": lambda v: isinstance(v, str | Text),
     "builtins.set": lambda v: isinstance(v, Set) and not v.frozen, "builtins.NoneType": lambda v: v is None,
     "builtins.frozenset": lambda v: isinstance(v, Set) and v.frozen, "builtins.object": lambda _: True,
@@ -254,6 +267,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "list": Builtin(_sequence(List), 0, 1),
     "tuple": Builtin(_sequence(tuple), 0, 1),
     "bytes": Builtin(_bytes, 0, 2),
+    "bytearray": Builtin(_bytearray, 0, 2),
     "set": Builtin(_set(frozen=False), 0, 1),
     "frozenset": Builtin(_set(frozen=True), 0, 1),
     "dict": Builtin(_dict, 0, 1, ("*",)),

@@ -111,7 +111,7 @@ def find(
         field = records.attribute(owner, name)
         if field is not None:
             return field
-    elif name == "__dict__" and isinstance(owner, ObjectInstance) and owner.itself:
+    elif name == "__dict__" and owner.itself:
         return (owner,)
     elif name == "__dict__":
         if not all(n.isidentifier() for n in owner.attributes):

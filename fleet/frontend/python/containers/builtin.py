@@ -13,7 +13,7 @@ import numpy as np
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python import generators
 from fleet.frontend.python.classes import enums, objects, records
-from fleet.frontend.python.containers import collections, sets, texts, views
+from fleet.frontend.python.containers import byte_arrays, collections, sets, texts, views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.text import formats
@@ -23,6 +23,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.rounds import GrowingItems, known_length
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Dict,
     DictView,
@@ -60,6 +61,9 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
             return _within(ev, node, lhs + rhs)
         if isinstance(lhs, bytes) and isinstance(rhs, bytes):
             return _within(ev, node, lhs + rhs)
+    if isinstance(lhs, ByteArray) or isinstance(rhs, ByteArray):
+        numbers_or_bytes = all(isinstance(v, ByteArray | bytes | NumberValue) for v in (lhs, rhs))
+        return byte_arrays.binary(ev, node, op, lhs, rhs) if numbers_or_bytes else None
     if op == "add" and isinstance(lhs, str | Text) and isinstance(rhs, str | Text):
         return Text([*(lhs.parts if isinstance(lhs, Text) else [lhs]), *(rhs.parts if isinstance(rhs, Text) else [rhs])])
     if op == "mod" and isinstance(lhs, str):
@@ -100,6 +104,8 @@ def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | s
 def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bool:
     """Comparison of values other than two numbers and arrays."""
     lhs, rhs = ev.settled(lhs), ev.settled(rhs)
+    if (found := byte_arrays.compared(ev, node, op, lhs, rhs)) is not None:
+        return found
     if op in ("equal", "not_equal"):
         return _equal(ev, node, lhs, rhs) is (op == "equal")
     if isinstance(lhs, str) and isinstance(rhs, str):
@@ -131,6 +137,8 @@ def _comparable(ev: Evaluator, node: ast.AST, value: Value) -> Any:
 def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     ev.step(node)
     lhs, rhs = number_behind(lhs), number_behind(rhs)
+    if (found := byte_arrays.compared(ev, node, "equal", lhs, rhs)) is not None:
+        return found
     if isinstance(lhs, RangeValue) and isinstance(rhs, RangeValue):
         return lhs.values == rhs.values
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
@@ -169,6 +177,8 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
 def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
     """`value in owner`."""
     owner, value = ev.settled(owner), ev.settled(value)
+    if isinstance(owner, ByteArray):
+        owner = bytes(owner.data)
     if isinstance(owner, str):
         if not isinstance(value, str):
             stand_ins.refuse(ev, "F408", node, f"{words(value)} in a string", operator.contains, owner, value)
@@ -222,6 +232,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
                 _out_of_range(ev, node.slice, at, owner)
             found = content[at]
             return NumberValue(found) if isinstance(found, int) else found
+        case ByteArray():
+            return byte_arrays.load(ev, node, owner, index)
         case Class() if owner.members:
             return enums.by_name(ev, node.slice, owner, index)
         case Class() if index is not None and owner.find("__class_getitem__") is None and not owner.members:
@@ -268,6 +280,8 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
         case Dict():
             owner.items[key(ev, node.slice, index)] = value
             ev.bounded(node, len(owner.items), "a dict")
+        case ByteArray():
+            byte_arrays.store(ev, node, owner, index, value)
         case List() if isinstance(index, Slice):
             new = list(stand_ins.iterated(ev, node, value, lambda v: operator.setitem([], slice(0), v), sized=True))
             try:
@@ -286,6 +300,8 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
 def remove(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> None:
     """`del owner[index]`."""
     match owner:
+        case ByteArray():
+            byte_arrays.remove(ev, node, owner, index)
         case Dict():
             del owner.items[_present(ev, node, owner, index)]
         case List() if isinstance(index, Slice):
@@ -481,6 +497,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "Counter": {**_DICT, **collections.COUNTER},
     "str": {**texts.STR, **_INDEXED},
     "bytes": {**texts.BYTES, **_INDEXED},
+    "bytearray": {**byte_arrays.METHODS, **_CHANGED},
     "StringIO": texts.STRINGIO,
     "numbervalue": texts.NUMBER,
     "lazy": generators.METHODS,
@@ -505,10 +522,13 @@ def kind_of(owner: Value) -> str:
 def has_unbound(path: str, name: str) -> bool:
     """Return whether a builtin type's method can be called with its object: `str.upper`."""
     room, _, kind = path.partition(".")
-    return room == "builtins" and kind in _UNBOUND and (name in METHODS[kind] or (kind, name) == ("dict", "fromkeys"))
+    if path == "collections.OrderedDict" and name == "fromkeys":
+        return True
+    return room == "builtins" and kind in _UNBOUND and (name in METHODS[kind] or (kind, name) in _OF_CLASSES)
 
 
-_UNBOUND = frozenset({"str", "list", "dict", "set", "tuple", "bytes"})
+_UNBOUND = frozenset({"str", "list", "dict", "set", "tuple", "bytes", "bytearray"})
+_OF_CLASSES = frozenset({("dict", "fromkeys"), ("bytes", "fromhex"), ("bytearray", "fromhex")})
 
 
 def methods(owner: Value) -> list[str]:

@@ -15,6 +15,7 @@ from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Dict,
     DictView,
@@ -83,6 +84,8 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return iter(value)
         case bytes():
             return (NumberValue(byte) for byte in value)
+        case ByteArray():
+            return (NumberValue(byte) for byte in value.data)
         case ObjectInstance() if (found := objects.special(ev, node, value, "__iter__")) is not None:
             if isinstance(found[0], ObjectInstance) and found[0].kind.find("__next__") is not None:
                 return _asked(ev, node, found[0])

@@ -18,6 +18,7 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import ObjectKey, RecordKey, check_order, from_key, in_order
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -62,6 +63,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [repr(value.value)]
         case bytes():
             return [repr(value)]
+        case ByteArray():
+            return [repr(value.data)]
         case ForeignArray():
             return [foreign.shown(ev, value, quoted=quoted)]
         case None:

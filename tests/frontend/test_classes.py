@@ -125,7 +125,6 @@ def forward(x):
         ("class A: pass\nclass B(A): pass\nclass C(A, B): pass", ":3:1", "F701 `C`: no order of the classes"),
         ("class A(int): pass", ":1:9", "F502 a class that inherits from `int`"),
         ("class A:\n    def __getattribute__(self, n):\n        pass", ":2:5", "F502 `__getattribute__` of a class is not"),
-        ("class A:\n    def __get__(self, o, t):\n        return 1", ":2:5", "F502 `__get__`"),
         ("class A:\n    def __new__(cls):\n        return 1", ":2:5", "F502 `__new__`"),
         ("class A:\n    def __array__(self):\n        return 1", ":2:5", "F502 `__array__`"),
         ("@np.sum\nclass A: pass\nA()", ":1:2", "F508 the class `A` is decorated by"),

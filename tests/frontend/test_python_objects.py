@@ -469,6 +469,43 @@ od = OrderedDict.fromkeys("abrac")
 od.move_to_end("a")
 print("".join(od), od, list(dict.fromkeys("abca")), OrderedDict.fromkeys([1, 2], 0), bytes(3), bytes([65, 66]), b"%d" == b"%d")
 """,
+    "descriptors": """
+from functools import partialmethod
+class Positive:
+    def __set_name__(self, owner, name): self.name, self.of = "_" + name, owner.__name__
+    def __get__(self, obj, t=None):
+        return self if obj is None else getattr(obj, self.name)
+    def __set__(self, obj, v):
+        if v <= 0: raise ValueError(f"{self.of}{self.name} must be positive")
+        setattr(obj, self.name, v)
+class Once:
+    def __init__(self, f): self.f = f
+    def __set_name__(self, owner, name): self.name = name
+    def __get__(self, obj, t):
+        print("computed")
+        value = obj.__dict__[self.name] = self.f(obj)
+        return value
+class A:
+    s = Positive()
+    t = Positive()
+    def __init__(self, s): self.s = s
+    @Once
+    def double(self): return 2 * self.s
+    def scaled(self, x, k, *, by=1): return x * k * by + self.s
+    two = partialmethod(scaled, k=2)
+    three = partialmethod(scaled, 3)
+class B(A): pass
+a, b = A(3), B(np.float64(4))
+a.s += 2
+b.t = 1
+print(a.s, b.s, b.t, a.__dict__, a.double, a.double, A.s.name, type(A.t).__name__, a.two(4), a.two(1, by=5))
+print(b.three(1), b.three(k=2, by=3))
+for v in (0, -1):
+    try:
+        a.s = v
+    except ValueError as e:
+        print(e, a.s)
+""",
 }
 
 

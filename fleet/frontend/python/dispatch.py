@@ -275,6 +275,13 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             return NumberValue(records.of_dataclass(args[0]) is not None)
         case "functools.partial" if args:
             return Partial(args[0], tuple(args[1:]), dict(keywords))
+        case "functools.partialmethod" if args and isinstance(args[0], SourceFunction):
+            return Partial(Library("functools.partialmethod.called"), (args[0], tuple(args[1:]), Dict(dict(keywords))), binds=True)
+        case "functools.partialmethod.called":
+            function, early, named, own, *rest = args
+            assert isinstance(early, tuple)
+            assert isinstance(named, Dict)
+            return ev.call(node, function, [own, *early, *rest], {**named.items, **keywords})
         case "functools.wraps" if len(args) == 1 and not keywords:
             return Partial(Library("functools.update_wrapper"), keywords={"wrapped": args[0]})
         case "functools.update_wrapper" if len(args) == 1 and isinstance(args[0], SourceFunction):

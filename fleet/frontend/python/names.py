@@ -73,6 +73,7 @@ STANDARD = frozenset(
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("dataclasses.fields", "dataclasses.astuple", "dataclasses.is_dataclass"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
+        *("functools.partialmethod", "functools.partialmethod.called"),
         *("functools.cached_property", "functools.total_ordering", "enum.unique"),
         *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.auto"),
         *("abc.ABC", "abc.abstractmethod"),

@@ -35,6 +35,7 @@ from fleet.frontend.reading.scopes import bound_names
 from fleet.frontend.reading.values import (
     BoundMethod,
     Broken,
+    Class,
     Library,
     List,
     NumberValue,
@@ -190,7 +191,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
     if found == Library("numpy.errstate()"):
         return made
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
-    if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
+    if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance | Class) or (
         isinstance(found, Library) and found.path in _DECORATORS
     ):
         return ev.call(call, found, [made], {})

@@ -7,6 +7,7 @@ import ast
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.standard import inherited, written
+from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -31,7 +32,7 @@ _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
         *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__", "__reversed__"),
-        *("__setattr__", "__delattr__"),
+        *("__setattr__", "__delattr__", "__set_name__", "__get__", "__set__", "__delete__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
         *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__match_args__", "__array_ufunc__", "__doc__"),
         *("__array_priority__", "__module__", "__qualname__", "__annotations__"),
@@ -66,6 +67,9 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     with ev.within(frame):
         kind.names = {objects.mangled(ev, n): v for n, v in frame.variables.items()}
     _check_names(ev, node, kind)
+    for name, value in list(kind.names.items()):
+        if isinstance(value, ObjectInstance):
+            objects.special(ev, expression_at(node), value, "__set_name__", kind, name)
     if kind.kind == "namedtuple":
         records.named_fields(ev, node, kind)
     if any(k.kind == "enum" for k in kind.chain()):
@@ -214,7 +218,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
         return Descriptor(found.path.removeprefix("builtins."), made)
     if isinstance(found, Library) and found.path == "functools.cached_property" and isinstance(made, SourceFunction):
         return Descriptor("cached_property", made)
-    if isinstance(found, SourceFunction | Partial) or (isinstance(found, Library) and found.path in _WRAPPERS):
+    if isinstance(found, _CALLED) or (isinstance(found, Library) and found.path in _WRAPPERS):
         return ev.call(ast.copy_location(ast.Call(decorator, [], []), decorator), found, [made], {})
     hint = "followed are functions of the file, staticmethod, classmethod, property, its setter, abstractmethod and caches"
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)

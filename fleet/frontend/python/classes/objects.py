@@ -80,6 +80,9 @@ def find(
     """
     match owner:
         case Class():
+            found = owner.find(name)
+            if found is not None and _asked_for(found[1], "__get__"):
+                return special(ev, node, found[1], "__get__", None, owner)
             return _of_class(owner, name)
         case Super():
             kind = owner.owner if isinstance(owner.owner, Class) else kind_of(owner.owner)
@@ -107,6 +110,8 @@ def find(
         if name not in held:
             held[name] = ev.call(_as_call(node), found[1].function, [owner], {})
         return (held[name],)
+    if found is not None and _asked_for(found[1], "__get__") and _asked_for(found[1], "__set__"):
+        return (_bound(ev, node, owner, name, found[1]),)
     if isinstance(owner, NamedTupleValue):
         field = records.attribute(owner, name)
         if field is not None:
@@ -169,6 +174,9 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
             return ev.call(_as_call(node), value.function, [owner], {})
         case SourceFunction() | Initialiser():
             return BoundMethod(value, owner)
+        case ObjectInstance() if _asked_for(value, "__get__"):
+            answer = special(ev, node, value, "__get__", owner, kind_of(owner))
+            return None if answer is None else answer[0]
         case Partial() if value.binds:
             return BoundMethod(value, owner)
         case Library() if value.path.startswith("builtins.") and value.path.count(".") == 2 and name not in _OF_CLASSES:
@@ -178,6 +186,11 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
             return ev.fail("F206", node, what, "use staticmethod(...), or set it in __init__")
         case _:
             return value
+
+
+def _asked_for(value: Value, name: str) -> bool:
+    """Return whether a class's attribute is a descriptor with a method."""
+    return isinstance(value, ObjectInstance) and value.kind.find(name) is not None
 
 
 _OF_CLASSES = frozenset({"__new__", "fromkeys", "maketrans", "from_bytes", "fromhex"})
@@ -239,6 +252,9 @@ def set_plainly(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str,
             ev.refuse("F206", node, what, cause, f"write @{name}.setter")
         ev.call(_as_call(node), setter, [owner, value], {})
         return
+    if found is not None and _asked_for(found[1], "__set__"):
+        special(ev, node, found[1], "__set__", owner, value)
+        return
     slots = [k.slots for k in owner.kind.chain()]
     if all(s is not None for s in slots) and not any(s is not None and name in s for s in slots):
         what = f"`{name}` is in no __slots__ of `{owner.kind.name}`"
@@ -286,6 +302,10 @@ def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
 
 def remove_plainly(ev: Evaluator, node: ast.expr, owner: Value, name: str) -> None:
     """`object.__delattr__(owner, name)`."""
+    found = owner.kind.find(name) if isinstance(owner, ObjectInstance) else None
+    if found is not None and _asked_for(found[1], "__delete__"):
+        special(ev, node, found[1], "__delete__", owner)
+        return
     attributes = owner.attributes if isinstance(owner, ObjectInstance) else owner.names if isinstance(owner, Class) else {}
     if name not in attributes:
         what = f"{words(owner)} has no attribute `{name}` of its own to delete"

@@ -506,6 +506,45 @@ for v in (0, -1):
     except ValueError as e:
         print(e, a.s)
 """,
+    "named tuples with methods": """
+from typing import NamedTuple
+from collections import namedtuple
+class P(NamedTuple):
+    x: int
+    y: int = 0
+    def __add__(self, o): return P(self.x + o[0], self.y + o[1])
+    def __radd__(self, o): return self if o == 0 else P(self.x + o[0], self.y + o[1])
+    def __sub__(self, o): return P(self.x - o.x, self.y - o.y) if isinstance(o, P) else NotImplemented
+    def __neg__(self): return P(-self.x, -self.y)
+    def __mul__(self, k): return P(self.x * k, self.y * k)
+    def __rmul__(self, k): return self * k
+    def __lt__(self, o): return self.y < o[1]
+    def __abs__(self): return abs(self.x) + abs(self.y)
+a, b = P(1, 2), P(3, -4)
+print(a + b, a - b, -a, a * 3, 2 * a, sum([a, b]))
+print(a + (1, 1), (5, 5) + a, a < b, b < a, sorted([a, b]), a == P(1, 2))
+print(a != b, abs(b), min(a, b), max([a, b]), sorted([(b, 1), (a, 0)]))
+a += b
+print(a, a > b, P(1) < (2, 3), (0, 9) < P(1, 5), a <= b, a[0], list(a), len(a), 4 in a, {P(1): "k"}[(1, 0)])
+try:
+    a - 1
+except TypeError as e:
+    print(e)
+class Odd(namedtuple("Pair", "x y")):
+    def __eq__(self, o): return self.x == o.x
+    def __len__(self): return 7
+    def __contains__(self, v): return v == "in"
+    def __bool__(self): return False
+    def __getitem__(self, i): return i
+    def __iter__(self): return iter([9, 8])
+o = Odd(1, 2)
+first, second = o
+print(o == Odd(1, 3), o != Odd(1, 2), [o] == [Odd(1, 5)], len(o), "in" in o, 1 in o, bool(o), o[5], list(o))
+print(first, second, 1 if o else 0)
+class Plain(NamedTuple):
+    x: int
+print(Plain(1) + (2,), Plain(1) * 2, Plain(1) == (1,), bool(Plain(0)), -1 * Plain(3), +P(1).x)
+""",
 }
 
 

@@ -54,6 +54,11 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
     name = BINARY[type(op)]
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         return objects.binary(ev, node, name, lhs, rhs, augmented=augmented)
+    methods = [f"__{side}{objects.OPERATORS[name]}__" for side in ("", "r")]
+    if not isinstance(lhs, TracedArray) and (objects.overloads(lhs, *methods) or objects.overloads(rhs, *methods)):
+        found = objects.answered(ev, node, name, lhs, rhs)
+        if found is not None:
+            return found[0]
     if isinstance(lhs, ForeignArray) or isinstance(rhs, ForeignArray):
         return foreign.binary(ev, node, name, lhs, rhs)
     if not isinstance(lhs, TracedArray | NumberValue) or not isinstance(rhs, TracedArray | NumberValue):
@@ -175,7 +180,7 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
     if isinstance(node.op, ast.Not):
         return negated(ev, node, condition(ev, node.operand, found))
     found = number_behind(found)
-    if isinstance(found, ObjectInstance):
+    if isinstance(found, ObjectInstance) or objects.overloads(found, *objects.UNARY.values()):
         return objects.unary(ev, node, found)
     if isinstance(found, ForeignArray):
         return foreign.unary(ev, node, node.op, found)
@@ -226,7 +231,9 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
         return NumberValue(builtin.contains(ev, node, right, left) is isinstance(op, ast.In))
     name = COMPARE[type(op)]
     left, right = number_behind(left), number_behind(right)
-    if isinstance(left, ObjectInstance) or isinstance(right, ObjectInstance):
+    methods = objects.COMPARISONS.get(name, ())  # a tuple has a __ne__ of its own
+    compare = objects.overloads(left, *methods) or objects.overloads(right, *methods)
+    if isinstance(left, ObjectInstance) or isinstance(right, ObjectInstance) or compare:
         found = objects.compared(ev, node, name, left, right)
         if found is not None:
             return found[0]

@@ -42,6 +42,7 @@ from fleet.frontend.reading.values import (
     DictView,
     Library,
     List,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     Poison,
@@ -361,7 +362,7 @@ class Evaluator(Findings):
                 return bool(value.value)
             case None:
                 return False
-            case str() | bytes() | tuple():
+            case str() | bytes() | tuple() if not isinstance(value, NamedTupleValue):
                 return bool(value)
             case List() | Dict() | DictView() | Set():
                 return bool(value.items)
@@ -369,12 +370,12 @@ class Evaluator(Findings):
                 return bool(value.data)
             case RangeValue():
                 return bool(value.values)
-            case ObjectInstance():
+            case ObjectInstance() | NamedTupleValue():
                 for method in ("__bool__", "__len__"):
                     answer = self.language.special(self, expression_at(node), value, method)
                     if answer is not None:
                         return self.truth(node, answer[0])
-                return True
+                return bool(value) if isinstance(value, tuple) else True
             case TracedArray():
                 known = self.domain.known(value)
                 if known is None:

@@ -13,6 +13,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
     Complex,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     Set,
@@ -84,6 +85,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return frozenset(value.items)
         case str() | bytes() | None:
             return value
+        case NamedTupleValue() if value.kind.find("__eq__") is not None or value.kind.find("__hash__") is not None:
+            pass
         case tuple():
             return tuple(key(ev, node, v) for v in value)
         case TracedArray() if not value.shape and (known := ev.domain.known(value)) is not None:

@@ -39,6 +39,7 @@ from fleet.frontend.reading.values import (
     Library,
     List,
     Method,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     RangeValue,
@@ -84,6 +85,8 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
 def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     args = [ev.settled(args[0])]
     match args[0]:
+        case NamedTupleValue() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
+            return found[0]
         case tuple() | str() | bytes():
             return NumberValue(len(args[0]))
         case List() | Dict() | DictView() | Set():

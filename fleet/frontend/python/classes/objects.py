@@ -407,6 +407,22 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value, *, au
     middle = OPERATORS[op]
     if isinstance(lhs, TracedArray):
         return _beside_array(ev, node, middle, lhs, rhs)
+    found = answered(ev, node, op, lhs, rhs)
+    if found is not None:
+        return found[0]
+    operation = (stand_ins.IN_PLACE if augmented else stand_ins.OPERATORS)[op]
+    what, hint = f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__"
+    return stand_ins.refuse(ev, "F408", node, what, operation, lhs, rhs, hint=hint)
+
+
+def overloads(value: Value, *methods: str) -> bool:
+    """Return whether it is a named tuple whose class has a method that a tuple has, too, or one of an operator."""
+    return isinstance(value, NamedTupleValue) and any(value.kind.find(m) is not None for m in methods)
+
+
+def answered(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
+    """`lhs op rhs` by the methods of their classes; None if these have none, or give NotImplemented."""
+    middle = OPERATORS[op]
     left, right = kind_of(lhs), kind_of(rhs)
     sides = [(lhs, f"__{middle}__", rhs), (rhs, f"__r{middle}__", lhs)]
     if left is not right and left is not None and right is not None and inherits(right, left):
@@ -418,10 +434,8 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value, *, au
     for owner, method, other in sides:
         found = special(ev, node, owner, method, other)
         if found is not None:
-            return found[0]
-    operation = (stand_ins.IN_PLACE if augmented else stand_ins.OPERATORS)[op]
-    what, hint = f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__"
-    return stand_ins.refuse(ev, "F408", node, what, operation, lhs, rhs, hint=hint)
+            return found
+    return None
 
 
 def _beside_array(ev: Evaluator, node: ast.expr, middle: str, lhs: TracedArray, rhs: Value) -> Value:
@@ -475,6 +489,10 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
     first, second = COMPARISONS[op]
     sides = [(lhs, first, rhs), (rhs, second, lhs)]
     left, right = kind_of(lhs), kind_of(rhs)
+    if isinstance(lhs, tuple) and isinstance(rhs, tuple):  # which have every comparison by themselves
+        inner = right is not None and right is not left and (left is None or inherits(right, left))
+        found = special(ev, node, rhs, second, lhs) if inner else None
+        return special(ev, node, lhs, first, rhs) if found is None else found
     if left is not right and right is not None and left is not None and inherits(right, left):
         sides.reverse()
     for owner, method, other in sides:

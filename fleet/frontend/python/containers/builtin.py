@@ -141,6 +141,10 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
         return found
     if isinstance(lhs, RangeValue) and isinstance(rhs, RangeValue):
         return lhs.values == rhs.values
+    if objects.overloads(lhs, "__eq__") or objects.overloads(rhs, "__eq__"):
+        answer = objects.compared(ev, expression_at(node), "equal", lhs, rhs)
+        if answer is not None:
+            return ev.truth(node, answer[0])
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         place = expression_at(node)
         answer = objects.compared(ev, place, "equal", lhs, rhs)
@@ -183,7 +187,7 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         if not isinstance(value, str):
             stand_ins.refuse(ev, "F408", node, f"{words(value)} in a string", operator.contains, owner, value)
         return value in owner
-    if isinstance(owner, ObjectInstance):
+    if isinstance(owner, ObjectInstance | NamedTupleValue):
         found = objects.special(ev, node, owner, "__contains__", value)
         if found is not None:
             return ev.truth(node, found[0])
@@ -219,6 +223,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
         case Dict():
             plain = key(ev, node.slice, index)
             return owner.items[plain] if plain in owner.items else collections.missing(ev, node, owner, plain)
+        case NamedTupleValue() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
+            return answer[0]
         case tuple() | List() | str() | bytes() | RangeValue():
             content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, RangeValue) else owner
             if isinstance(index, Slice):

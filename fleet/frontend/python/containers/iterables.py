@@ -22,6 +22,7 @@ from fleet.frontend.reading.values import (
     ForeignArray,
     Lazy,
     List,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     RangeValue,
@@ -59,6 +60,8 @@ def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence
 def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
     value = ev.settled(value)
     match value:
+        case NamedTupleValue() if (found := objects.special(ev, node, value, "__iter__")) is not None:
+            return ev.iterate(node, found[0])
         case tuple():
             return iter(value)
         case List(kind="StringIO"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import re
 from pathlib import Path
 
@@ -545,6 +546,24 @@ class Plain(NamedTuple):
     x: int
 print(Plain(1) + (2,), Plain(1) * 2, Plain(1) == (1,), bool(Plain(0)), -1 * Plain(3), +P(1).x)
 """,
+    "decimals": """
+import decimal
+from decimal import Decimal, getcontext, ROUND_HALF_UP, ROUND_DOWN, InvalidOperation
+print(Decimal(1) / 3, Decimal("2.675").quantize(Decimal("0.01"), rounding=ROUND_HALF_UP), getcontext().prec)
+getcontext().prec = 30
+print(Decimal(2).sqrt(), Decimal(1) / Decimal(7), Decimal("0.1") + Decimal("0.2"), getcontext().prec)
+decimal.getcontext().prec, getcontext().rounding = 5, ROUND_DOWN
+print(Decimal(2) / 3, round(Decimal("2.5")), +Decimal("1.23456789"))
+for f in (lambda: Decimal(1) / 0, lambda: Decimal("x"), lambda: Decimal(1) + "a", lambda: Decimal(0) / 0):
+    try:
+        print(f())
+    except (ArithmeticError, TypeError) as e:
+        print(type(e).__name__, e)
+try:
+    Decimal("nope")
+except InvalidOperation:
+    print("invalid")
+""",
 }
 
 
@@ -557,7 +576,8 @@ def program(folder: Path, text: str) -> Program:
 @pytest.mark.parametrize("text", LINES.values(), ids=LINES.keys())
 def test_what_python_prints(tmp_path: Path, text: str) -> None:
     given = program(tmp_path, text)
-    _, expected = by_python(given)
+    with decimal.localcontext():
+        _, expected = by_python(given)
     assert by_vm(given)[1] == expected
 
 

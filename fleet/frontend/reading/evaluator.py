@@ -65,7 +65,13 @@ from fleet.ir.weights import RandomStream
 _MARKERS = {marker.name: marker for marker in (NOT_IMPLEMENTED, ELLIPSIS)}
 LINALG_ERROR = "numpy.linalg.LinAlgError"
 FROZEN_ERROR = "dataclasses.FrozenInstanceError"
-LIBRARY_ERRORS = {LINALG_ERROR: "ValueError", FROZEN_ERROR: "AttributeError"}
+LIBRARY_ERRORS = {
+    LINALG_ERROR: "ValueError",
+    FROZEN_ERROR: "AttributeError",
+    "decimal.DecimalException": "ArithmeticError",
+    "decimal.InvalidOperation": "decimal.DecimalException",
+    "decimal.DivisionByZero": "ZeroDivisionError",
+}
 """Path of a library's exception -> the class of Python that it inherits from."""
 MAX_DEPTH = 200
 
@@ -190,6 +196,8 @@ class Evaluator(Findings):
         """The `np.printoptions` around the present statement, or None."""
         self.identities: dict[int, tuple[Value, ObjectInstance]] = {}
         """Objects whose `id` was asked for, and what that is."""
+        self.decimals: ObjectInstance | None = None
+        """The context of `decimal`, once the source asks for it."""
         self.followed: dict[str, Class] = {}
         """Classes of libraries that the source uses and that are followed like its own."""
 

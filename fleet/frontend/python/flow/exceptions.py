@@ -14,7 +14,7 @@ import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import expression_at
-from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
+from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.values import Class, Library, NumberValue, ObjectInstance, Value
 
 _COMPUTED = (ArithmeticError, ValueError, TypeError)
@@ -123,7 +123,8 @@ def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:
         cause = error.__context__
     if cause is None:
         return None
-    name = LINALG_ERROR if type(cause) is np.linalg.LinAlgError else type(cause).__name__
+    name = type(cause).__name__
+    name = next((path for path in LIBRARY_ERRORS if path.endswith(f".{name}")), name)
     name = "ValueError" if isinstance(cause, np.exceptions.AxisError) else name
     return None if ev.exception_class(name) is None else made(ev, name, str(cause))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.complexes import beside
@@ -10,14 +11,16 @@ from fleet.frontend.arrays.functions import shifts
 from fleet.frontend.arrays.reinterpreted import PARTS
 from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.containers import builtin, byte_arrays
 from fleet.frontend.python.operators import BINARY, binary
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.subscripts import index_items
 from fleet.frontend.python.words import kind
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.rounds import known_length
 from fleet.frontend.reading.values import (
+    ByteArray,
     ForeignArray,
     Library,
     List,
@@ -107,7 +110,7 @@ def _renamed(ev: Evaluator, node: ast.expr, owner: TracedArray) -> None:
 
 
 def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
-    iterable = ev.iterate(target, value)
+    iterable = stand_ins.iterated(ev, target, value, _unpacked)
     starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
     parts: list[Value] = []
     for part in iterable:
@@ -117,16 +120,26 @@ def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
             break
     if not starred:
         if len(parts) != len(target.elts):
-            ev.fail("F310", target, f"{len(target.elts)} targets for {len(parts)} values")
+            what = f"{len(target.elts)} targets for {len(parts)} values"
+            got = f"expected {len(target.elts)}"
+            few = len(parts) < len(target.elts)
+            said = f"not enough values to unpack ({got}, got {len(parts)})" if few else f"too many values to unpack ({got})"
+            ev.refuse("F310", target, what, ValueError(said))
         for element, part in zip(target.elts, parts, strict=True):
             assign(ev, element, part)
         return
     place, after = starred[0], len(target.elts) - starred[0] - 1
     if len(parts) < place + after:
-        ev.fail("F310", target, f"{len(target.elts) - 1} targets and a starred one for {len(parts)} values")
+        what = f"{len(target.elts) - 1} targets and a starred one for {len(parts)} values"
+        said = f"not enough values to unpack (expected at least {len(target.elts) - 1}, got {len(parts)})"
+        ev.refuse("F310", target, what, ValueError(said))
     middle = List(parts[place : len(parts) - after])
     for element, part in zip(target.elts, [*parts[:place], middle, *parts[len(parts) - after :]], strict=True):
         assign(ev, element.value if isinstance(element, ast.Starred) else element, part)
+
+
+def _unpacked(value: Iterable[object]) -> None:
+    (_,) = value
 
 
 def _apart(value: Value) -> Value:
@@ -177,6 +190,8 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
         ev.bounded(node, known_length(old.items) + len(added), "a list")
         old.items += added
         return old
+    if isinstance(old, ByteArray) and isinstance(node.op, ast.Add):
+        return byte_arrays.extended(ev, node, old, right)
     if isinstance(old, TracedArray) and not old.scalar and op is not None:
         operand = ev.operand(node.value, beside(ev, node.value, right, old))
         found: Value = old
@@ -190,7 +205,7 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
         found_in_place = objects.special(ev, node.value, old, f"__i{objects.OPERATORS[op]}__", right)
         if found_in_place is not None:
             return found_in_place[0]
-    return binary(ev, node.value, node.op, old, right)
+    return binary(ev, node.value, node.op, old, right, augmented=True)
 
 
 def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: TracedArray, by: TracedArray) -> Value:

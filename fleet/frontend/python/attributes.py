@@ -12,8 +12,11 @@ from fleet.frontend.python import complexes, imports
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.names import resolve
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
+    BoundMethod,
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -73,11 +76,12 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return owner.parts[_PARTS.index(node.attr)]
         case RangeValue() if node.attr in _PARTS:
             return NumberValue(getattr(owner.values, node.attr))
-        case List() | Dict() | Set() | Slice() | str() | bytes() | Generator() | tuple() | RangeValue():
+        case List() | Dict() | Set() | Slice() | str() | bytes() | ByteArray() | Generator() | tuple() | RangeValue():
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
-            return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+            what, hint = f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}"
+            return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, node.attr), owner, hint=hint)
         case np.dtype() if node.attr in ("shape", "ndim", "alignment", "fields", "base", "subdtype", "isnative", "byteorder"):
             return dtype_attribute(owner, node.attr)
         case np.dtype() if node.attr in ("kind", "names", "char", "str"):
@@ -93,7 +97,15 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return owner.attributes[node.attr]
         case SourceFunction() if node.attr == "__doc__":
             return docstring(owner)
-        case SourceFunction() if node.attr in ("__name__", "__qualname__") and (node.attr == "__name__" or owner.frame.depth == 0):
+        case SourceFunction() if node.attr == "__qualname__":
+            return owner.qualname
+        case SourceFunction() if node.attr == "__module__":
+            return owner.frame.module().variables.get("__name__")
+        case BoundMethod(function=SourceFunction() as function) if node.attr in ("__self__", "__func__"):
+            return function if node.attr == "__func__" else owner.owner
+        case BoundMethod(function=SourceFunction() as function):
+            return attribute(ev, node, function)
+        case SourceFunction() if node.attr == "__name__":
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case NumberValue() if node.attr == "real" or (node.attr == "numerator" and owner.whole):
             return owner
@@ -106,7 +118,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
         case Complex():
             return Method(owner, node.attr)
         case _:
-            return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")
+            what = f"{words(owner)} has no attribute `{node.attr}` here"
+            return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, node.attr), owner)
 
 
 def dtype_attribute(owner: np.dtype, name: str) -> Value:

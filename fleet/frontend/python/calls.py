@@ -7,10 +7,12 @@ import copy
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from fleet.errors import SourceError
 from fleet.frontend.python import generators
 from fleet.frontend.python.standard.functions import is_kernel
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
@@ -21,7 +23,7 @@ MAX_CALL_DEPTH = 200
 _FRAMES = 60
 """Python's own frames that following one call takes at most, expressions inside of expressions included."""
 MAX_CALLS = 20_000
-"""Functions that call others twice, 32 deep, would keep the front end busy for years."""
+"""Functions that call others twice, at that depth, would keep the front end busy for years."""
 
 
 def default(ev: Evaluator, node: ast.expr) -> Value:
@@ -71,7 +73,8 @@ def arguments(ev: Evaluator, node: ast.Call, *, unordered: bool = False) -> tupl
     args: list[Value] = []
     for a in node.args:
         if isinstance(a, ast.Starred):
-            args += ev.collect(a.value, ev.expression(a.value))
+            several = ev.expression(a.value)
+            args += stand_ins.iterated(ev, a.value, several, lambda _: None, sized=True)  # Python's words name the function
             ev.bounded(a, len(args), "an argument list")
         else:
             args.append(_without_order(ev, a) if unordered else ev.expression(a))
@@ -106,8 +109,9 @@ def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[
     if callee.owner is not None and callee.owner in ev.followed.values():
         callee = _placed(node, callee)
     frame = CallFrame(
-        callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver
-    )
+        callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver,
+        within=f"{callee.qualname}.<locals>.",
+    )  # fmt: skip
     bind_parameters(ev, node, callee, frame, args, keywords)
     if not isinstance(callee.node, ast.Lambda) and generators.yields(callee.node):
         return generators.made(ev, callee, receiver, frame)
@@ -161,8 +165,10 @@ def bind_parameters(
     spec, name = callee.node.args, callee.name
     positional = [*spec.posonlyargs, *spec.args]
     bound = frame.variables
-    if len(args) > len(positional) and spec.vararg is None:
-        ev.fail("F208", node, f"`{name}` takes {len(positional)} positional arguments, {len(args)} are given")
+
+    def refuse(what: str, said: str, hint: str | None = None) -> NoReturn:
+        ev.refuse("F208", node, f"`{name}` {what}", TypeError(f"{callee.qualname}() {said}"), hint)
+
     for parameter, value in zip(positional, args, strict=False):
         bound[parameter.arg] = value
     if spec.vararg is not None:
@@ -172,19 +178,47 @@ def bind_parameters(
     for key, value in keywords.items():
         if key in by_keyword:
             if key in bound:
-                ev.fail("F208", node, f"`{name}` gets `{key}` twice")
+                refuse(f"gets `{key}` twice", f"got multiple values for argument '{key}'")
             bound[key] = value
         elif spec.kwarg is not None:
             rest[key] = value
         else:
             hint = f"it has {', '.join(sorted(by_keyword))}" if by_keyword else "it takes no keyword arguments"
-            ev.fail("F208", node, f"`{name}` has no argument `{key}`", hint)
+            if any(a.arg in keywords for a in spec.posonlyargs):
+                ev.fail("F208", node, f"`{name}` has no argument `{key}` that is given by its name", hint)
+            refuse(f"has no argument `{key}`", f"got an unexpected keyword argument '{key}'", hint)
     if spec.kwarg is not None:
         bound[spec.kwarg.arg] = Dict(rest)
+    if len(args) > len(positional) and spec.vararg is None:
+        what = f"takes {len(positional)} positional arguments, {len(args)} are given"
+        refuse(what, _too_many(callee, len(args), sum(a.arg in bound for a in spec.kwonlyargs)))
     bind_defaults(callee, frame)
     missing = [a.arg for a in (*positional, *spec.kwonlyargs) if a.arg not in bound]
     if missing:
-        ev.fail("F208", node, f"`{name}` is called without {', '.join(missing)}")
+        first = [a.arg for a in positional if a.arg in missing]
+        said = f"missing {_counted(first, 'positional')}" if first else f"missing {_counted(missing, 'keyword-only')}"
+        refuse(f"is called without {', '.join(missing)}", said)
+
+
+def _too_many(callee: SourceFunction, given: int, by_keyword: int) -> str:
+    """Python's words for too many positional arguments. by_keyword: how many keyword-only ones are given."""
+    positional = [a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args)]
+    least, most = sum(p not in callee.defaults for p in positional), len(positional)
+    takes = f"takes {most}" if least == most else f"takes from {least} to {most}"
+    plural = "" if most == least == 1 else "s"
+    if by_keyword:
+        others = f"{by_keyword} keyword-only argument{'' if by_keyword == 1 else 's'}"
+        also = f"{given} positional argument{'' if given == 1 else 's'} (and {others})"
+        return f"{takes} positional argument{plural} but {also} were given"
+    return f"{takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} given"
+
+
+def _counted(names: Sequence[str], kind: str) -> str:
+    """Python's words for arguments that are missing."""
+    quoted = [f"'{n}'" for n in names]
+    comma = "," if len(quoted) > 2 else ""
+    listed = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])}{comma} and {quoted[-1]}"
+    return f"{len(quoted)} required {kind} argument{'' if len(quoted) == 1 else 's'}: {listed}"
 
 
 def bind_defaults(callee: SourceFunction, frame: CallFrame) -> None:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fleet.frontend.arrays.complexes import beside
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import Complex, List, NumberValue, Value, ValueOperand
+from fleet.frontend.reading.values import Complex, NumberValue, TracedArray, Value, ValueOperand
 from fleet.frontend.reading.wording import words
 
 _PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -30,7 +31,7 @@ def binary(ev: Evaluator, node: ast.expr, name: str, lhs: Value, rhs: Value) -> 
     a, b = _plain(lhs), _plain(rhs)
     if a is not None and b is not None:
         return _of_python(ev, node, name, a, b)
-    if isinstance(lhs, tuple | List) or isinstance(rhs, tuple | List):
+    if not all(isinstance(v, Complex | NumberValue | TracedArray) for v in (lhs, rhs)):
         return None
     left, right = beside(ev, node, lhs, rhs), beside(ev, node, rhs, lhs)
     return ev.domain.binary(ev, node, name, _operand(ev, node, left), _operand(ev, node, right))
@@ -55,7 +56,8 @@ def _plain(value: Value) -> bool | int | float | complex | None:
 
 def _of_python(ev: Evaluator, node: ast.expr, name: str, a: complex, b: complex) -> Value:
     if name not in _PYTHON:
-        ev.fail("F703", node, f"{name} of {a!r} and {b!r}: complex numbers have none", "compare or round .real and .imag")
+        what, hint = f"{name} of {a!r} and {b!r}: complex numbers have none", "compare or round .real and .imag"
+        stand_ins.refuse(ev, "F703", node, what, stand_ins.OPERATORS[name], value_of(a), value_of(b), hint=hint)
     try:
         return value_of(_PYTHON[name](a, b))
     except ArithmeticError as error:

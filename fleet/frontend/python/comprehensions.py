@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,13 +19,18 @@ from fleet.frontend.reading.values import (
     Value,
 )
 
+_NAMES = {ast.GeneratorExp: "genexpr", ast.ListComp: "listcomp", ast.SetComp: "setcomp", ast.DictComp: "dictcomp"}
+
 
 def generated(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
     """The elements, one by one; the first iterable is evaluated at once, as Python does."""
     first = ev.iterate(node.generators[0].iter, ev.expression(node.generators[0].iter))
     outer = ev.frame
     name = outer.function if outer.parent is not None else "<module>"
-    frame = CallFrame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around)
+    within = outer.within
+    if isinstance(node, ast.GeneratorExp) or sys.version_info < (3, 12):  # others have no frame of their own since 3.12
+        within += f"<{_NAMES[type(node)]}>."
+    frame = CallFrame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around, within=within)
     return _elements(ev, node, frame, 0, first)
 
 

@@ -19,7 +19,7 @@ from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import math_call
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.classes.enums import AUTO
-from fleet.frontend.python.containers import builtin, collections, heaps, itertools
+from fleet.frontend.python.containers import builtin, byte_arrays, collections, heaps, itertools
 from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
@@ -27,9 +27,10 @@ from fleet.frontend.python.expressions import subscript
 from fleet.frontend.python.flow import guards
 from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, UNBOUND, known, resolve
 from fleet.frontend.python.operators import binary, compared
-from fleet.frontend.python.standard import aside
+from fleet.frontend.python.standard import aside, inherited
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.plain import check_size
@@ -74,7 +75,8 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case ObjectInstance():
             found = function.kind.find("__call__")
             if found is None:
-                ev.fail("F408", node.func, f"{words(function)} cannot be called", f"define __call__ in `{function.kind.name}`")
+                hint = f"define __call__ in `{function.kind.name}`"
+                stand_ins.refuse(ev, "F408", node.func, f"{words(function)} cannot be called", lambda v: v(), function, hint=hint)
             return ev.call(node, objects.load(ev, node.func, function, "__call__"), args, dict(keywords))
         case Method(owner=NamedTupleValue() as owner) if function.name in records.NAMED_METHODS:
             return records.named_method(ev, node, owner, function.name, keywords)
@@ -110,7 +112,7 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case Library():
             return _of_library(ev, node, function.path, args, keywords)
         case _:
-            return ev.fail("F408", node.func, f"{words(function)} cannot be called")
+            return stand_ins.refuse(ev, "F408", node.func, f"{words(function)} cannot be called", lambda v: v(), function)
 
 
 _WRITTEN_OUT = frozenset({"builtins.print", "builtins.str", "builtins.repr"})
@@ -124,8 +126,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if path.startswith(UNBOUND) and args:
         method = attribute(ev, ast.copy_location(ast.Attribute(node, name.rpartition(".")[2], ast.Load()), node), args[0])
         return ev.call(node, method, args[1:], keywords)
-    if path == "builtins.object.__setattr__":
-        return _set_plainly(ev, node, args)
+    if path in ("builtins.object.__setattr__", "builtins.object.__delattr__"):
+        return _set_plainly(ev, node, args, deletes=path.endswith("__delattr__"))
     if path == "builtins.object.__new__":
         if len(args) != 1 or keywords or not isinstance(args[0], Class):
             ev.fail("F408", node, "object.__new__ takes a class")
@@ -140,6 +142,9 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return _standard(ev, node, path, args, keywords)
     if aside.is_aside(path):
         return aside.call(ev, node, path, args, keywords)
+    if path == "collections.OrderedDict.fromkeys":
+        found = _unbound(ev, node, "dict.fromkeys", args, keywords)
+        return Dict(found.items, "OrderedDict") if isinstance(found, Dict) else found
     if root == "builtins" and "." in name:
         return _unbound(ev, node, name, args, keywords)
     if root == "builtins":
@@ -200,10 +205,15 @@ def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywor
     kind, _, method = name.partition(".")
     if name == "dict.fromkeys" and args and not keywords:
         return Dict(dict.fromkeys((key(ev, node, k) for k in ev.collect(node, args[0])), args[1] if len(args) > 1 else None))
+    if method == "fromhex" and len(args) == 1 and isinstance(args[0], str) and not keywords:
+        function = bytes.fromhex if kind == "bytes" else bytearray.fromhex
+        return byte_arrays.done(ev, node, name, lambda: function(str(args[0])))
     if name == "str.maketrans":
         return builtin.call(ev, node, "", method, args, keywords)
     owner = ev.settled(args[0]) if args else None
-    if builtin.kind_of(owner) != kind:
+    if isinstance(owner, ObjectInstance) and (found := inherited.unbound(owner, method)) is not None:
+        return ev.call(node, found, args, keywords)
+    if builtin.kind_of(owner) != kind and not (kind == "dict" and isinstance(owner, Dict)):
         ev.fail("F408", node, f"{name} of {words(owner)}", f"it takes a {kind}")
     return builtin.call(ev, node, owner, method, args[1:], keywords)
 
@@ -236,11 +246,15 @@ def _got(ev: Evaluator, node: ast.Call, place: ast.expr, name: str, owner: Value
     return owner
 
 
-def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
-    """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields."""
-    if len(args) != 3 or not isinstance(args[0], ObjectInstance) or not isinstance(args[1], str):
-        return ev.fail("F408", node, "object.__setattr__ takes an object, a name and a value")
-    args[0].attributes[args[1]] = args[2]
+def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value], *, deletes: bool) -> Value:
+    """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields, and `object.__delattr__`."""
+    if len(args) != (2 if deletes else 3) or not isinstance(args[0], ObjectInstance) or not isinstance(args[1], str):
+        takes = "an object and a name" if deletes else "an object, a name and a value"
+        return ev.fail("F408", node, f"object.{'__delattr__' if deletes else '__setattr__'} takes {takes}")
+    if deletes:
+        objects.remove_plainly(ev, node, args[0], args[1])
+    else:
+        objects.set_plainly(ev, node, args[0], args[1], args[2])
     return None
 
 
@@ -274,6 +288,13 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             return NumberValue(records.of_dataclass(args[0]) is not None)
         case "functools.partial" if args:
             return Partial(args[0], tuple(args[1:]), dict(keywords))
+        case "functools.partialmethod" if args and isinstance(args[0], SourceFunction):
+            return Partial(Library("functools.partialmethod.called"), (args[0], tuple(args[1:]), Dict(dict(keywords))), binds=True)
+        case "functools.partialmethod.called":
+            function, early, named, own, *rest = args
+            assert isinstance(early, tuple)
+            assert isinstance(named, Dict)
+            return ev.call(node, function, [own, *early, *rest], {**named.items, **keywords})
         case "functools.wraps" if len(args) == 1 and not keywords:
             return Partial(Library("functools.update_wrapper"), keywords={"wrapped": args[0]})
         case "functools.update_wrapper" if len(args) == 1 and isinstance(args[0], SourceFunction):
@@ -281,7 +302,7 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             if not isinstance(wrapped, SourceFunction):
                 return args[0]
             args[0].attributes.update({"__doc__": docstring(wrapped), **wrapped.attributes})
-            return replace(args[0], title=wrapped.title or wrapped.name)
+            return replace(args[0], title=wrapped.title or wrapped.name, path=wrapped.qualname)
         case "functools.cache" if len(args) == 1 and isinstance(args[0], SourceFunction) and not keywords:
             return Partial(args[0], results={}, binds=True)
         case "functools.lru_cache" if args and isinstance(args[0], SourceFunction) and keywords.keys() <= {"maxsize"}:

@@ -21,6 +21,7 @@ from fleet.frontend.python.operators import binary, compared, unary
 from fleet.frontend.python.subscripts import index_items, slice_
 from fleet.frontend.python.text import display
 from fleet.frontend.python.words import kind
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
@@ -139,7 +140,7 @@ def _elements(ev: Evaluator, nodes: list[ast.expr]) -> list[Value]:
     found: list[Value] = []
     for e in nodes:
         if isinstance(e, ast.Starred):
-            found += ev.collect(e.value, ev.expression(e.value))
+            found += stand_ins.iterated(ev, e.value, ev.expression(e.value), lambda v: [*v], sized=True)
             ev.bounded(e, len(found), "a sequence")
         else:
             found.append(ev.expression(e))

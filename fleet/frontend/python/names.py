@@ -24,7 +24,8 @@ from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.python.standard.written import WRITTEN, class_of
-from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
+from fleet.frontend.reading import stand_ins
+from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value, scalar_type
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
@@ -78,6 +79,7 @@ STANDARD = frozenset(
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("dataclasses.fields", "dataclasses.astuple", "dataclasses.is_dataclass"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
+        *("functools.partialmethod", "functools.partialmethod.called"),
         *("functools.cached_property", "functools.total_ordering", "enum.unique"),
         *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.auto"),
         *("abc.ABC", "abc.abstractmethod"),
@@ -85,6 +87,7 @@ STANDARD = frozenset(
         *HEAPS,
         *COLLECTIONS,
         *(f"operator.{n}" for n in (*OPERATORS, *GETTERS)),
+        *(f"numbers.{n}" for n in ("Number", "Complex", "Real", "Rational", "Integral")),
         *CALLS,
     }
 )
@@ -105,6 +108,7 @@ LIBRARIES = frozenset(
         "abc",
         "enum",
         "operator",
+        "numbers",
         *MODULES,
     }
 )
@@ -143,7 +147,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return ev.argv
     if path == "numpy.newaxis":
         return None
-    if path == LINALG_ERROR:
+    if path in LIBRARY_ERRORS:
         return ev.exception_class(path)
     if path in WRITTEN:
         return class_of(ev, node, path)
@@ -151,10 +155,10 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return _limit(ev, node, path)
     if (found := _of_ufunc(path)) is not None:
         return found[0]
-    if path in _MODULES or path in LIBRARIES or known(path):
+    if path in _MODULES or path in LIBRARIES or known(path) or stand_ins.abstract(path) is not None:
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
-    if path in ("builtins.object.__setattr__", "builtins.object.__new__"):
+    if path in ("builtins.object.__setattr__", "builtins.object.__delattr__", "builtins.object.__new__"):
         return Library(path)
     if root not in INSTALLED:
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math, its own file and modules beside it")

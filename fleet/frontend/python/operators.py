@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -19,6 +17,7 @@ from fleet.frontend.arrays.truths import condition, number_of
 from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.intervals import interval
@@ -44,24 +43,22 @@ BINARY: Mapping[type[ast.operator], str] = {
 COMPARE: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal", ast.NotEq: "not_equal",
 }  # fmt: skip
-_PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
-    "floor_div": operator.floordiv, "mod": operator.mod, "bit_and": operator.and_, "bit_or": operator.or_,
-    "bit_xor": operator.xor, "shift_left": operator.lshift, "shift_right": operator.rshift, "less": operator.lt,
-    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
-    "not_equal": operator.ne,
-}  # fmt: skip
 _FORMULAS = frozenset({"add", "sub", "mul", "div", "pow"})
 _SYMBOLIC = frozenset({"add", "sub", "mul", "div", "floor_div", "mod"})
 _MAX_BITS = 1024
 
 
-def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
-    """`lhs op rhs`."""
+def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value, *, augmented: bool = False) -> Value:
+    """`lhs op rhs`. augmented: it stands for `lhs op= rhs`."""
     lhs, rhs = _beside(ev, node, lhs, rhs), _beside(ev, node, rhs, lhs)
     name = BINARY[type(op)]
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
-        return objects.binary(ev, node, name, lhs, rhs)
+        return objects.binary(ev, node, name, lhs, rhs, augmented=augmented)
+    methods = [f"__{side}{objects.OPERATORS[name]}__" for side in ("", "r")]
+    if not isinstance(lhs, TracedArray) and (objects.overloads(lhs, *methods) or objects.overloads(rhs, *methods)):
+        found = objects.answered(ev, node, name, lhs, rhs)
+        if found is not None:
+            return found[0]
     if isinstance(lhs, ForeignArray) or isinstance(rhs, ForeignArray):
         return foreign.binary(ev, node, name, lhs, rhs)
     if not isinstance(lhs, TracedArray | NumberValue) or not isinstance(rhs, TracedArray | NumberValue):
@@ -72,6 +69,12 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
             return found
     left = node.left if isinstance(node, ast.BinOp) else node
     right = node.right if isinstance(node, ast.BinOp) else node
+    if not isinstance(lhs, TracedArray) and not isinstance(rhs, TracedArray):
+        for place, value in ((left, lhs), (right, rhs)):
+            if not isinstance(value, NumberValue):
+                what = f"expected an array or a number, found {words(value)}"
+                operation = (stand_ins.IN_PLACE if augmented else stand_ins.OPERATORS)[name]
+                stand_ins.refuse(ev, "F408", place, what, operation, lhs, rhs)
     a, b = ev.operand(left, _as_array(ev, node, lhs, rhs)), ev.operand(right, _as_array(ev, node, rhs, lhs))
     if isinstance(a, NumberValue) and isinstance(b, NumberValue):
         return _numbers(ev, node, name, a, b)
@@ -119,9 +122,9 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: NumberValue, rhs: Nu
         if grows > _MAX_BITS and abs(a) > 1:
             ev.fail("F605", node, f"{a if a.bit_length() < 64 else 'a number'} {_SIGN[name]} {b} needs more than 64 bits")
     try:
-        value = _PYTHON[name](a, b)
+        value = stand_ins.OPERATORS[name](a, b)
     except (ArithmeticError, ValueError, TypeError) as error:
-        ev.fail("F703", node, f"{a!r} and {b!r}: {error}")
+        ev.refuse("F703", node, f"{a!r} and {b!r}: {error}", error)
     if isinstance(value, complex):
         return Complex(value)
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
@@ -177,12 +180,15 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
     if isinstance(node.op, ast.Not):
         return negated(ev, node, condition(ev, node.operand, found))
     found = number_behind(found)
-    if isinstance(found, ObjectInstance):
+    if isinstance(found, ObjectInstance) or objects.overloads(found, *objects.UNARY.values()):
         return objects.unary(ev, node, found)
     if isinstance(found, ForeignArray):
         return foreign.unary(ev, node, node.op, found)
     if isinstance(found, Complex):
         return complexes.unary(ev, node, node.op, found)
+    if not isinstance(found, TracedArray | NumberValue):
+        what = f"expected an array or a number, found {words(found)}"
+        stand_ins.refuse(ev, "F408", node.operand, what, stand_ins.UNARY[type(node.op)], found)
     value = ev.operand(node.operand, found)
     if isinstance(value, TracedArray):
         if isinstance(node.op, ast.UAdd):
@@ -199,7 +205,7 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
         return NumberValue(int(number)) if isinstance(number, bool) else value
     if isinstance(node.op, ast.Invert):
         if not isinstance(number, int):
-            ev.fail("F408", node, f"~ of {words(value)}")
+            stand_ins.refuse(ev, "F408", node, f"~ of {words(value)}", stand_ins.UNARY[ast.Invert], value)
         return NumberValue(-1 - number)
     if isinstance(node.operand, ast.Constant):
         return NumberValue(-number, place=node)
@@ -225,7 +231,9 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
         return NumberValue(builtin.contains(ev, node, right, left) is isinstance(op, ast.In))
     name = COMPARE[type(op)]
     left, right = number_behind(left), number_behind(right)
-    if isinstance(left, ObjectInstance) or isinstance(right, ObjectInstance):
+    methods = objects.COMPARISONS.get(name, ())  # a tuple has a __ne__ of its own
+    compare = objects.overloads(left, *methods) or objects.overloads(right, *methods)
+    if isinstance(left, ObjectInstance) or isinstance(right, ObjectInstance) or compare:
         found = objects.compared(ev, node, name, left, right)
         if found is not None:
             return found[0]
@@ -241,7 +249,7 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
                 ev.unknown(node, "a size that only the run knows is compared")
             if a.symbolic or b.symbolic:
                 return ev.domain.arithmetic(node, name, [a, b], None)
-            return NumberValue(bool(_PYTHON[name](a.value, b.value)))
+            return NumberValue(bool(stand_ins.OPERATORS[name](a.value, b.value)))
         return ev.domain.binary(ev, node, name, a, b)
     return NumberValue(builtin.compare(ev, node, name, left, right))
 

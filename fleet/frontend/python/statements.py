@@ -17,7 +17,7 @@ from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import definitions, objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.flow import exceptions, guards
-from fleet.frontend.python.flow.lost import lost
+from fleet.frontend.python.flow.lost import lost, poison_whole
 from fleet.frontend.python.flow.matching import match_
 from fleet.frontend.python.flow.meeting import decide
 from fleet.frontend.python.flow.rolling import Rounds, roll
@@ -29,12 +29,13 @@ from fleet.frontend.python.standard.table import CONSTANTS
 from fleet.frontend.python.standard.written import WRITTEN
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.ending import Flow, Raised
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.findings import Poisoned
 from fleet.frontend.reading.scopes import bound_names
 from fleet.frontend.reading.values import (
     BoundMethod,
     Broken,
+    Class,
     Library,
     List,
     NumberValue,
@@ -50,6 +51,8 @@ _SUPPORTED = "assignments, if, for, while, functions, classes, with, try, assert
 
 
 _END = Flow()
+_CONSEQUENCES = frozenset({"F701", "F702"})
+"""What the source raises by itself: behind an error it may be that error's consequence."""
 
 
 def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
@@ -81,7 +84,8 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
                     raise
                 _break(ev, statement, error)
                 continue
-            ev.record(error)
+            if not (ev.errors and error.code in _CONSEQUENCES):
+                ev.record(error)
             _poison(ev, statement)
             flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
         if isinstance(flow, _Whole):
@@ -116,6 +120,8 @@ def _followed(ev: Evaluator, statement: ast.stmt, rest: Sequence[ast.stmt]) -> F
 def _poison(ev: Evaluator, statement: ast.stmt) -> None:
     for name in bound_names([statement]):
         ev.frame.target(name).variables[name] = Poison()
+    for target in statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]:
+        poison_whole(ev, target)
     if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try) and any(
         isinstance(n, ast.Return) for n in ast.walk(statement)
     ):
@@ -185,7 +191,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
     if found == Library("numpy.errstate()"):
         return made
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
-    if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
+    if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance | Class) or (
         isinstance(found, Library) and found.path in _DECORATORS
     ):
         return ev.call(call, found, [made], {})
@@ -224,7 +230,7 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
     for alias in node.names:
         path = f"{parent}.{alias.name}"
         value: Value = Library(path)
-        if path in CONSTANTS or path in WRITTEN or path == "sys.argv":
+        if path in CONSTANTS or path in WRITTEN or path in LIBRARY_ERRORS or path == "sys.argv":
             value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
         if path.startswith(("numpy.", "math.", "cmath.")):
             try:

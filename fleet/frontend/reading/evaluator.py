@@ -34,6 +34,7 @@ from fleet.frontend.reading.values import (
     ELLIPSIS,
     NOT_IMPLEMENTED,
     Broken,
+    ByteArray,
     CallFrame,
     Class,
     Complex,
@@ -41,6 +42,7 @@ from fleet.frontend.reading.values import (
     DictView,
     Library,
     List,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     Poison,
@@ -60,7 +62,17 @@ from fleet.ir.operations.program_ops import read_options
 from fleet.ir.program import DataFile
 from fleet.ir.weights import RandomStream
 
+_MARKERS = {marker.name: marker for marker in (NOT_IMPLEMENTED, ELLIPSIS)}
 LINALG_ERROR = "numpy.linalg.LinAlgError"
+FROZEN_ERROR = "dataclasses.FrozenInstanceError"
+LIBRARY_ERRORS = {
+    LINALG_ERROR: "ValueError",
+    FROZEN_ERROR: "AttributeError",
+    "decimal.DecimalException": "ArithmeticError",
+    "decimal.InvalidOperation": "decimal.DecimalException",
+    "decimal.DivisionByZero": "ZeroDivisionError",
+}
+"""Path of a library's exception -> the class of Python that it inherits from."""
 MAX_DEPTH = 200
 
 
@@ -188,6 +200,8 @@ class Evaluator(Findings):
         """The `np.printoptions` around the present statement, or None."""
         self.identities: dict[int, tuple[Value, ObjectInstance]] = {}
         """Objects whose `id` was asked for, and what that is."""
+        self.decimals: ObjectInstance | None = None
+        """The context of `decimal`, once the source asks for it."""
         self.followed: dict[str, Class] = {}
         """Classes of libraries that the source uses and that are followed like its own."""
 
@@ -256,10 +270,8 @@ class Evaluator(Findings):
             return self._whole(module.variables[name])
         if name in self.language.builtins:
             return Library(f"builtins.{name}")
-        if name == "NotImplemented":
-            return NOT_IMPLEMENTED
-        if name == "Ellipsis":
-            return ELLIPSIS
+        if name in _MARKERS:
+            return _MARKERS[name]
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
         if (kind := self.exception_class(name)) is not None:
@@ -272,16 +284,18 @@ class Evaluator(Findings):
         return self.fail("F201", node, f"`{name}` is not defined", f"did you mean `{close[0]}`?" if close else None)
 
     def exception_class(self, name: str) -> Class | None:
-        """One of Python's own classes of exceptions, or `numpy.linalg.LinAlgError`, with those that it inherits from; None for
-        other names."""
-        if name == LINALG_ERROR:
-            return self.exceptions.setdefault(name, Class("LinAlgError", self.exception_class("ValueError")))
+        """One of Python's own classes of exceptions, or of `LIBRARY_ERRORS`, with those that it inherits from; None for other
+        names."""
+        if name in LIBRARY_ERRORS:
+            module, _, own = name.rpartition(".")
+            return self.exceptions.setdefault(name, Class(own, self.exception_class(LIBRARY_ERRORS[name]), module=module))
         kind = getattr(builtins, name, None)
         if not isinstance(kind, type) or not issubclass(kind, BaseException):
             return None
         if name not in self.exceptions:
             base = kind.__base__
-            self.exceptions[name] = Class(name, None if base is None or base is object else self.exception_class(base.__name__))
+            above = None if base is None or base is object else self.exception_class(base.__name__)
+            self.exceptions[name] = Class(name, above, module="builtins")
         return self.exceptions[name]
 
     def advice(self) -> str:
@@ -360,18 +374,20 @@ class Evaluator(Findings):
                 return bool(value.value)
             case None:
                 return False
-            case str() | bytes() | tuple():
+            case str() | bytes() | tuple() if not isinstance(value, NamedTupleValue):
                 return bool(value)
             case List() | Dict() | DictView() | Set():
                 return bool(value.items)
+            case ByteArray():
+                return bool(value.data)
             case RangeValue():
                 return bool(value.values)
-            case ObjectInstance():
+            case ObjectInstance() | NamedTupleValue():
                 for method in ("__bool__", "__len__"):
                     answer = self.language.special(self, expression_at(node), value, method)
                     if answer is not None:
                         return self.truth(node, answer[0])
-                return True
+                return bool(value) if isinstance(value, tuple) else True
             case TracedArray():
                 known = self.domain.known(value)
                 if known is None:
@@ -437,5 +453,8 @@ class Evaluator(Findings):
         return self.language.parts(self, value, node)
 
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
-        """Calls a value."""
-        return self.language.call(self, node, function, args, keywords)
+        """Calls a value. Poisoned if what it returns could not be evaluated."""
+        found = self.language.call(self, node, function, args, keywords)
+        if isinstance(found, Poison):
+            raise Poisoned
+        return found

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
     Complex,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     Set,
@@ -83,6 +85,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return frozenset(value.items)
         case str() | bytes() | None:
             return value
+        case NamedTupleValue() if value.kind.find("__eq__") is not None or value.kind.find("__hash__") is not None:
+            pass
         case tuple():
             return tuple(key(ev, node, v) for v in value)
         case TracedArray() if not value.shape and (known := ev.domain.known(value)) is not None:
@@ -100,7 +104,8 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return value
         case _:
             pass
-    return ev.fail("F408", node, f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them")
+    what, hint = f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them"
+    return stand_ins.refuse(ev, "F408", node, what, hash, value, hint=hint)
 
 
 def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:

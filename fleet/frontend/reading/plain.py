@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, Dict, List, NumberValue, RangeValue, Set, Value
+from fleet.frontend.reading.values import ByteArray, Complex, Dict, List, NumberValue, RangeValue, Set, Value
 from fleet.frontend.reading.wording import words
 
 
@@ -39,6 +39,8 @@ def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
             return value
         case Complex():
             return value.value
+        case ByteArray():
+            return value.data
         case RangeValue():
             return value.values
         case List():

@@ -50,6 +50,7 @@ class CallFrame:
         parent: the frame that encloses it in the text; None for the module's.
         body_of: the class whose body this is. method_of: the class of the method that this is a call of; `receiver` its first
             argument.
+        within: what stands before `__qualname__` of what is defined here: "f.<locals>.".
     """
 
     function: str
@@ -60,6 +61,7 @@ class CallFrame:
     body_of: Class | None = None
     method_of: Class | None = None
     receiver: Value = None
+    within: str = ""
 
     @property
     def around(self) -> CallFrame:
@@ -119,6 +121,8 @@ class SourceFunction:
     """The class in whose body it stands."""
     title: str = ""
     """`__name__` if it is not the function's own name."""
+    path: str = ""
+    """`__qualname__` if it is not the function's own."""
     attributes: dict[str, Value] = field(default_factory=dict[str, "Value"])
     serial: int = field(default_factory=_SERIALS.__next__)
 
@@ -126,6 +130,12 @@ class SourceFunction:
     def name(self) -> str:
         """The name in messages."""
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
+
+    @property
+    def qualname(self) -> str:
+        """`__qualname__`."""
+        name = self.node.name if isinstance(self.node, ast.FunctionDef) else "<lambda>"
+        return self.path or (f"{self.owner.qualname}.{name}" if self.owner is not None else f"{self.frame.within}{name}")
 
     @property
     def label(self) -> str:
@@ -214,6 +224,13 @@ class Set:
 
 
 @dataclass(eq=False)
+class ByteArray:
+    """A Python bytearray: it is known."""
+
+    data: bytearray
+
+
+@dataclass(eq=False)
 class RangeValue:
     """`range(...)` over known numbers."""
 
@@ -282,8 +299,10 @@ class Class:
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
         numbers: an enumeration whose members are numbers or texts, too, and shown as such. texts: as `numbers`, but not shown so.
-        abstract: names of its abstract methods. slots: names of `__slots__`, or None.
+        abstract: names of its abstract methods. strict: no objects as long as one of them is not defined.
+        slots: names of `__slots__`, or None.
         python: the class of a running program that this is, or None.
+        path: `__qualname__` if it is not the name alone. module: `__module__`; "" if it is unknown.
     """
 
     name: str
@@ -298,11 +317,19 @@ class Class:
     numbers: bool = False
     texts: bool = False
     abstract: frozenset[str] = frozenset()
+    strict: bool = False
     members: dict[str, ObjectInstance] = field(default_factory=dict[str, "ObjectInstance"])
     slots: frozenset[str] | None = None
     serial: int = field(default_factory=_SERIALS.__next__)
     others: tuple[Class, ...] = ()
     python: type | None = None
+    path: str = ""
+    module: str = ""
+
+    @property
+    def qualname(self) -> str:
+        """`__qualname__`."""
+        return self.path or self.name
 
     @property
     def bases(self) -> tuple[Class, ...]:
@@ -336,11 +363,15 @@ class Class:
 
 @dataclass(eq=False)
 class ObjectInstance:
-    """An object of a class of the file; `attributes` are its own, not its class's. serial: objects as they were made."""
+    """An object of a class of the file; `attributes` are its own, not its class's.
+
+    serial: objects as they were made. itself: it is a dict, and its own `__dict__`, so that its items are its attributes.
+    """
 
     kind: Class
     attributes: dict[str, Value] = field(default_factory=dict)
     serial: int = field(default_factory=_SERIALS.__next__)
+    itself: bool = False
 
 
 class NamedTupleValue(tuple["Value", ...]):
@@ -422,7 +453,7 @@ class Marker:
 
 Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
 _Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
-_Text: TypeAlias = "Text | str | bytes"
+_Text: TypeAlias = "Text | str | bytes | ByteArray"
 _Lazy: TypeAlias = "RangeValue | Lazy | Generator | DictView"
 _Names: TypeAlias = "Namespace | Poison | Broken | Marker"
 _Other: TypeAlias = "_Object | _Lazy | _Text | _Names | Complex | ForeignArray | Set | np.dtype | tuple[Value, ...] | None"

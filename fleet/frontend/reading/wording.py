@@ -9,6 +9,7 @@ import numpy as np
 from fleet.frontend.reading.tensor import TracedArray
 from fleet.frontend.reading.values import (
     BoundMethod,
+    ByteArray,
     Class,
     Complex,
     Descriptor,
@@ -76,6 +77,8 @@ def words(value: Value) -> str:
             return "a string"
         case bytes():
             return f"{len(value)} bytes"
+        case ByteArray():
+            return f"a bytearray of {len(value.data)}"
         case tuple():
             return f"a tuple of {len(value)}"
         case List():

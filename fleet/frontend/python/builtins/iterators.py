@@ -12,10 +12,11 @@ from fleet.frontend.arrays.signatures import METHODS
 from fleet.frontend.arrays.truths import any_of, condition, negated
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers.iterables import collect, iterate
+from fleet.frontend.python.containers.iterables import iterate
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.series import Series, along, series_of
 from fleet.frontend.python.generators import Yielding
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Lazy, Library, List, NumberValue, ObjectInstance, RangeValue, Slice, Value
 from fleet.frontend.reading.wording import words
@@ -95,11 +96,32 @@ def _enumerate(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[
 
 def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], Lazy):
-        ev.fail("F408", node, f"{words(args[0])} cannot be reversed")
+        stand_ins.refuse(ev, "F408", node, f"{words(args[0])} cannot be reversed", reversed, args[0])
+    if isinstance(args[0], ObjectInstance):
+        return _reversed_object(ev, node, args[0])
     if isinstance(args[0], RangeValue):
         backwards = args[0].values[::-1]
         return Lazy((NumberValue(i) for i in backwards), "reversed", series_of(ev, node, RangeValue(backwards)))
-    return Lazy(iter(list(reversed(collect(ev, node, args[0])))), "reversed")
+    return Lazy(iter(list(stand_ins.iterated(ev, node, args[0], reversed))[::-1]), "reversed")
+
+
+def _reversed_object(ev: Evaluator, node: ast.Call, owner: ObjectInstance) -> Value:
+    """By `__reversed__`, or from the last place to the first."""
+    found = objects.special(ev, node, owner, "__reversed__")
+    if found is not None:
+        return found[0]
+    length = objects.special(ev, node, owner, "__len__") if owner.kind.find("__getitem__") is not None else None
+    if length is None:
+        return stand_ins.refuse(ev, "F408", node, f"{words(owner)} cannot be reversed", reversed, owner)
+    places = reversed(range(ev.integer(node, length[0], "a length")))
+
+    def elements() -> Iterator[Value]:
+        for at in places:
+            element = objects.special(ev, node, owner, "__getitem__", NumberValue(at))
+            assert element is not None
+            yield element[0]
+
+    return Lazy(elements(), "reversed")
 
 
 def _map(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -120,7 +142,8 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
         return answer[0]
     lines = isinstance(args[0], List) and args[0].kind == "StringIO"
     if not isinstance(args[0], Lazy) and not lines:
-        ev.fail("F408", node, f"{words(args[0])} is not an iterator", "call iter(...) on it")
+        what, hint = f"{words(args[0])} is not an iterator", "call iter(...) on it"
+        stand_ins.refuse(ev, "F408", node, what, next, args[0], hint=hint)
     for value in args[0].values if isinstance(args[0], Lazy) else iterate(ev, node, args[0]):
         return value
     if len(args) > 1:

@@ -18,6 +18,7 @@ from fleet.frontend.python.builtins.decimals import MOST_PLACES, to_decimals
 from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.operators import binary
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
 from fleet.frontend.reading.values import (
@@ -111,7 +112,11 @@ def _rounded(ev: Evaluator, node: ast.Call, value: NumberValue, digits: Value) -
 
 def _ord(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if not isinstance(args[0], str) or len(args[0]) != 1:
-        ev.fail("F408", node, f"ord of {words(args[0])}", "it takes one character")
+        what = f"ord of {words(args[0])}"
+        if isinstance(args[0], str):
+            cause = TypeError(f"ord() expected a character, but string of length {len(args[0])} found")
+            ev.refuse("F408", node, what, cause, "it takes one character")
+        stand_ins.refuse(ev, "F408", node, what, ord, args[0], hint="it takes one character")
     return NumberValue(ord(args[0]))
 
 

@@ -99,14 +99,14 @@ def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str
             check_order(ev, node, whole)  # of equal keys the set's order decides
         return List([v for _, v in placed])
     except TypeError as error:
-        return ev.fail("F408", node, f"sorted: {error}")
+        return ev.refuse("F408", node, f"sorted: {error}", error)
 
 
 def _holds(ev: Evaluator, node: ast.AST, comparison: Callable[[Any, Any], bool], lhs: object, rhs: object) -> bool:
     try:
         return bool(comparison(lhs, rhs))
     except TypeError as error:
-        return ev.fail("F408", node, str(error))
+        return ev.refuse("F408", node, str(error), error)
 
 
 def _sorted_in_the_run(ev: Evaluator, node: ast.Call, values: Sequence[Value], keys: Sequence[Value], *, backwards: bool) -> Value:

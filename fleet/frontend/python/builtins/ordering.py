@@ -6,8 +6,9 @@ import ast
 from typing import Any
 
 from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import builtin
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, number_behind
+from fleet.frontend.reading.values import List, NamedTupleValue, NumberValue, ObjectInstance, TracedArray, Value, number_behind
 from fleet.frontend.reading.wording import words
 
 
@@ -19,6 +20,8 @@ def ordered(ev: Evaluator, node: ast.expr, value: Value, op: str) -> Any:
     """
     value = number_behind(value)
     match value:
+        case NamedTupleValue() if objects.overloads(value, "__lt__", "__gt__", "__eq__"):
+            return _Other(ev, node, value, op)
         case tuple():
             return tuple(ordered(ev, node, v, op) for v in value)
         case List():
@@ -49,13 +52,16 @@ class _Other:
         return self._compared("less", self, other)
 
     def __gt__(self, other: object) -> bool:
-        return self._compared("less", other, self)
+        return self._compared("greater", self, other)
 
     def _compared(self, op: str, lhs: object, rhs: object) -> bool:
         a, b = (v.value if isinstance(v, _Other) else _value(v) for v in (lhs, rhs))
         if isinstance(a, ObjectInstance) or isinstance(b, ObjectInstance):
             found = objects.compared(self.ev, self.node, op, a, b)
             return found is not None and self.ev.truth(self.node, found[0])
+        if isinstance(a, NamedTupleValue) or isinstance(b, NamedTupleValue):
+            found = objects.compared(self.ev, self.node, op, a, b)
+            return builtin.compare(self.ev, self.node, op, a, b) if found is None else self.ev.truth(self.node, found[0])
         if isinstance(self.value, NumberValue):
             self.ev.unknown(self.node, f"{self.op} of a number that only the run knows")
         hint = "use np.max, np.min, np.maximum, np.minimum or np.sort's likes on arrays"

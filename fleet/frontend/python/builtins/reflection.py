@@ -14,9 +14,11 @@ from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.modules import INSTALLED, exists
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import RecordKey, key
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Complex,
     Descriptor,
@@ -84,7 +86,12 @@ def _getattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[s
     found = _found(ev, node, args[0], name)
     if found is not None:
         return found[0]
-    return args[2] if len(args) > 2 else ev.fail("F206", node, f"{words(args[0])} has no attribute `{name}`")
+    if len(args) > 2:
+        return args[2]
+    if isinstance(args[0], ObjectInstance | NamedTupleValue | Class | Super):
+        return objects.load(ev, node, args[0], name)
+    what = f"{words(args[0])} has no attribute `{name}`"
+    return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, name), args[0])
 
 
 def _hasattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -121,8 +128,8 @@ def _type(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
             return Library("numpy.ndarray")
         case None:
             return Library("builtins.NoneType")
-        case bytes():
-            return Library("builtins.bytes")
+        case bytes() | ByteArray():
+            return Library(f"builtins.{'bytes' if isinstance(args[0], bytes) else 'bytearray'}")
         case Complex():
             return Library("builtins.complex")
         case SourceFunction():
@@ -144,9 +151,24 @@ def _super(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
 def _issubclass(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
     kind = args[0]
-    if not isinstance(kind, Class):
-        ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes of the file")
-    return NumberValue(any(isinstance(k, Class) and objects.inherits(kind, k) for k in kinds))
+    try:
+        python = stand_ins.class_type(kind) if isinstance(kind, Class) else stand_ins.stand_in(kind)
+    except stand_ins.Unknown:
+        python = None
+    if not isinstance(python, type):
+        return ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes")
+    found = False
+    for k in kinds:
+        other = stand_ins.abstract(k.path) if isinstance(k, Library) else None
+        if isinstance(k, Class):
+            found = found or (isinstance(kind, Class) and objects.inherits(kind, k))
+        elif other is None and isinstance(k, Library) and k.path.startswith("builtins."):
+            found = found or issubclass(python, stand_ins.stand_in(k))
+        elif other is None:
+            ev.fail("F506", node, f"issubclass with {words(k)} is not supported", "it takes classes")
+        else:
+            found = found or issubclass(python, other)
+    return NumberValue(found)
 
 
 def _descriptor(kind: str) -> RecordReader:

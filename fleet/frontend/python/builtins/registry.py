@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,11 +23,13 @@ from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.operators import binary
 from fleet.frontend.python.standard import inherited, plain_objects
 from fleet.frontend.python.text import display
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import (
     BoundMethod,
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -36,6 +39,7 @@ from fleet.frontend.reading.values import (
     Library,
     List,
     Method,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     RangeValue,
@@ -81,10 +85,14 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
 def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     args = [ev.settled(args[0])]
     match args[0]:
+        case NamedTupleValue() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
+            return found[0]
         case tuple() | str() | bytes():
             return NumberValue(len(args[0]))
         case List() | Dict() | DictView() | Set():
             return NumberValue(len(args[0].items))
+        case ByteArray():
+            return NumberValue(len(args[0].data))
         case RangeValue():
             return NumberValue(len(args[0].values))
         case Class() if args[0].members:
@@ -96,7 +104,7 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
         case ObjectInstance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
             return found[0]
         case _:
-            return ev.fail("F408", node, f"{words(args[0])} has no len()")
+            return stand_ins.refuse(ev, "F408", node, f"{words(args[0])} has no len()", len, args[0])
 
 
 def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
@@ -107,8 +115,8 @@ def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
 
 
 def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    if not args or isinstance(args[0], bytes):
-        return b"" if not args else args[0]
+    if not args or isinstance(args[0], bytes | ByteArray):
+        return b"" if not args else bytes(args[0].data) if isinstance(args[0], ByteArray) else args[0]
     if isinstance(args[0], str) and len(args) > 1 and isinstance(args[1], str):
         return texts.encoded(ev, node, args[0], args[1:])
     if isinstance(args[0], NumberValue):
@@ -116,7 +124,16 @@ def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
         ev.bounded(node, count, "bytes")
         return bytes(max(count, 0))
     found = [ev.integer(node, v, "a byte") for v in collect(ev, node, args[0])]
-    return bytes(found) if all(0 <= b < 256 for b in found) else ev.fail("F703", node, "bytes must be in range(0, 256)")
+    try:
+        return bytes(found)
+    except ValueError as error:
+        return ev.refuse("F703", node, str(error), error)
+
+
+def _bytearray(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    found = _bytes(ev, node, args, keywords)
+    assert isinstance(found, bytes)
+    return ByteArray(bytearray(found))
 
 
 def _set(*, frozen: bool) -> RecordReader:
@@ -140,7 +157,8 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
         for pair in collect(ev, node, args[0]):
             parts = ev.sequence(pair)
             if parts is None or len(parts) != 2:
-                ev.fail("F310", node, f"dict of {words(pair)}", "it takes pairs of key and value")
+                what, hint = f"dict of {words(pair)}", "it takes pairs of key and value"
+                stand_ins.refuse(ev, "F310", node, what, lambda p: dict([p]), pair, hint=hint)
             items[key(ev, node, parts[0])] = parts[1]
     return Dict(items | keywords)
 
@@ -194,6 +212,9 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
                 isinstance(args[0], TracedArray) and args[0].scalar and issubclass(args[0].dtype.type, facts.ABSTRACT[name])
             )
             continue
+        if (kind := stand_ins.abstract(name)) is not None:
+            found = found or _is_abstractly(ev, node, args[0], kind)
+            continue
         if name in plain_objects.KINDS:
             found = found or isinstance(plain_objects.held(args[0]), plain_objects.KINDS[name])
             continue
@@ -204,6 +225,14 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
             ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
         found = found or _KINDS[name](args[0])
     return NumberValue(found)
+
+
+def _is_abstractly(ev: Evaluator, node: ast.AST, value: Value, kind: type) -> bool:
+    """`isinstance` with a class of `collections.abc` or `numbers`."""
+    try:
+        return issubclass(stand_ins.python_type(value), kind)
+    except stand_ins.Unknown:
+        return ev.fail("F506", node, f"isinstance of {words(value)} with {kind.__name__} is not supported")
 
 
 def _is_number(kind: type) -> Callable[[Value], bool]:
@@ -219,6 +248,7 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.complex128),
     "builtins.list": lambda v: isinstance(v, List) and v.kind == "list", "builtins.tuple": lambda v: isinstance(v, tuple),
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.bytes": lambda v: isinstance(v, bytes),
+    "builtins.bytearray": lambda v: isinstance(v, ByteArray),
     "builtins.str": lambda v: isinstance(v, str | Text),
     "builtins.set": lambda v: isinstance(v, Set) and not v.frozen, "builtins.NoneType": lambda v: v is None,
     "builtins.frozenset": lambda v: isinstance(v, Set) and v.frozen, "builtins.object": lambda _: True,
@@ -240,6 +270,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "list": Builtin(_sequence(List), 0, 1),
     "tuple": Builtin(_sequence(tuple), 0, 1),
     "bytes": Builtin(_bytes, 0, 2),
+    "bytearray": Builtin(_bytearray, 0, 2),
     "set": Builtin(_set(frozen=False), 0, 1),
     "frozenset": Builtin(_set(frozen=True), 0, 1),
     "dict": Builtin(_dict, 0, 1, ("*",)),
@@ -256,12 +287,18 @@ BUILTINS: Mapping[str, Builtin] = {
     **OPENED,
 }
 
+_ACT = frozenset({"print", "open", "setattr", "super", "vars"})
+"""Builtins that do more than give a value: they are not asked what they raise."""
+
 
 def call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """A builtin's call."""
     read, fewest, most, allowed = BUILTINS[name]
     if not fewest <= len(args) <= most:
-        ev.fail("F208", node, f"{name} takes {fewest if fewest == most else f'at least {fewest}'} arguments, {len(args)} are given")
+        what = f"{name} takes {fewest if fewest == most else f'at least {fewest}'} arguments, {len(args)} are given"
+        if name in _ACT:
+            ev.fail("F208", node, what)
+        stand_ins.refuse(ev, "F208", node, what, vars(builtins)[name], *args)
     for k in keywords:
         if k not in allowed and "*" not in allowed:
             ev.fail("F506", node, f"{name} with `{k}=` is not supported")

@@ -6,7 +6,8 @@ import ast
 
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
-from fleet.frontend.python.standard import inherited
+from fleet.frontend.python.standard import inherited, written
+from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -30,7 +31,8 @@ _ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r 
 _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
-        *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__"),
+        *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__", "__reversed__"),
+        *("__setattr__", "__delattr__", "__set_name__", "__get__", "__set__", "__delete__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
         *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__match_args__", "__array_ufunc__", "__doc__"),
         *("__array_priority__", "__module__", "__qualname__", "__annotations__"),
@@ -49,7 +51,8 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     if node.bases and all(_of_dicts(ev.expression(b)) for b in node.bases):
         ev.bind(node.name, Partial(Library("builtins.dict")), quiet=True)  # its objects are plain dicts
         return
-    kind = Class(node.name)
+    kind = Class(node.name, path="" if node.name in ev.frame.scope.of_module else f"{ev.frame.within}{node.name}")
+    kind.module = str(ev.frame.module().variables.get("__name__", ""))
     _base(ev, node, kind)
     hook = next((k.names[_HOOK] for k in list(kind.chain())[1:] if _HOOK in k.names), None)
     for keyword in node.keywords:
@@ -57,12 +60,16 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
             what = f"a class with `{keyword.arg or '**'}=` is not supported"
             ev.fail("F502", keyword.value, what, "metaclasses are not followed")
     frame = CallFrame(f"{_within(ev)}{node.name}", ev.frame.depth + 1, ev.scope(node), ev.frame.around, body_of=kind)
+    frame.within = f"{kind.qualname}."
     ev.run(node.body, frame)
     if any(n == "__qualname__" for n in frame.variables):
         ev.fail("F502", node, "assignment to __qualname__ is not supported")
     with ev.within(frame):
         kind.names = {objects.mangled(ev, n): v for n, v in frame.variables.items()}
     _check_names(ev, node, kind)
+    for name, value in list(kind.names.items()):
+        if isinstance(value, ObjectInstance):
+            objects.special(ev, expression_at(node), value, "__set_name__", kind, name)
     if kind.kind == "namedtuple":
         records.named_fields(ev, node, kind)
     if any(k.kind == "enum" for k in kind.chain()):
@@ -98,7 +105,7 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         base = ev.expression(expression)
         match base:
             case Library() if base.path in _NO_BASE:
-                continue
+                kind.strict = kind.strict or base.path in ("abc.ABC", "typing.Protocol")
             case Library(path="enum.Enum" | "enum.IntEnum" | "enum.StrEnum"):
                 kind.kind = "enum"
                 kind.numbers = base.path != "enum.Enum"
@@ -108,10 +115,10 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
                 kind.kind = "namedtuple"
             case Library() if base.path in inherited.BASES and kind.base is None:
                 kind.base = inherited.BASES[base.path]
-            case Class() if kind.base is None:
-                kind.base = base
+            case Library() if base.path in written.BASES:
+                _inherit(kind, written.class_of(ev, expression, base.path))
             case Class():
-                kind.others = (*kind.others, base)
+                _inherit(kind, base)
             case _:
                 ev.fail(
                     "F502",
@@ -125,6 +132,13 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         ev.fail("F701", node, f"`{node.name}`: {error}", "name a class behind those that inherit from it")
     if kind.kind == "namedtuple" and len(node.bases) > 1:
         ev.fail("F502", node, "a NamedTuple that inherits from more is not supported", "use a dataclass")
+
+
+def _inherit(kind: Class, base: Class) -> None:
+    if kind.base is None:
+        kind.base = base
+    else:
+        kind.others = (*kind.others, base)
 
 
 def _check_names(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
@@ -204,7 +218,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
         return Descriptor(found.path.removeprefix("builtins."), made)
     if isinstance(found, Library) and found.path == "functools.cached_property" and isinstance(made, SourceFunction):
         return Descriptor("cached_property", made)
-    if isinstance(found, SourceFunction | Partial) or (isinstance(found, Library) and found.path in _WRAPPERS):
+    if isinstance(found, _CALLED) or (isinstance(found, Library) and found.path in _WRAPPERS):
         return ev.call(ast.copy_location(ast.Call(decorator, [], []), decorator), found, [made], {})
     hint = "followed are functions of the file, staticmethod, classmethod, property, its setter, abstractmethod and caches"
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)

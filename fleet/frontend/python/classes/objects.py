@@ -14,7 +14,8 @@ from fleet.frontend.arrays.truths import number_of
 from fleet.frontend.python import calls
 from fleet.frontend.python.classes import enums, records
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading import stand_ins
+from fleet.frontend.reading.evaluator import FROZEN_ERROR, Evaluator
 from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
     BoundMethod,
@@ -36,7 +37,7 @@ from fleet.frontend.reading.wording import words
 
 OPERATORS: Mapping[str, str] = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floor_div": "floordiv", "mod": "mod", "pow": "pow",
-    "matmul": "matmul", "bit_and": "and", "bit_or": "or", "bit_xor": "xor",
+    "matmul": "matmul", "bit_and": "and", "bit_or": "or", "bit_xor": "xor", "shift_left": "lshift", "shift_right": "rshift",
 }  # fmt: skip
 """Operation -> the middle of the names of its methods: `__add__`, `__radd__`."""
 COMPARISONS: Mapping[str, tuple[str, str]] = {
@@ -79,12 +80,17 @@ def find(
     """
     match owner:
         case Class():
+            found = owner.find(name)
+            if found is not None and _asked_for(found[1], "__get__"):
+                return special(ev, node, found[1], "__get__", None, owner)
             return _of_class(owner, name)
         case Super():
             kind = owner.owner if isinstance(owner.owner, Class) else kind_of(owner.owner)
             order = list(owner.behind.chain() if kind is None else kind.chain())
             behind = order[order.index(owner.behind) + 1 :] if owner.behind in order else []
             found = next(((k, k.names[name]) for k in behind if name in k.names), None)
+            if found is None and name in ("__setattr__", "__delattr__"):
+                return (Partial(Library(f"builtins.object.{name}"), (owner.owner,)),)
             if found is None:
                 return (BoundMethod(None, owner.owner),) if name in ("__init__", "__init_subclass__") else None
             if name == "__init_subclass__" and isinstance(found[1], SourceFunction):
@@ -104,10 +110,14 @@ def find(
         if name not in held:
             held[name] = ev.call(_as_call(node), found[1].function, [owner], {})
         return (held[name],)
+    if found is not None and _asked_for(found[1], "__get__") and _asked_for(found[1], "__set__"):
+        return (_bound(ev, node, owner, name, found[1]),)
     if isinstance(owner, NamedTupleValue):
         field = records.attribute(owner, name)
         if field is not None:
             return field
+    elif name == "__dict__" and owner.itself:
+        return (owner,)
     elif name == "__dict__":
         if not all(n.isidentifier() for n in owner.attributes):
             ev.fail("F206", node, f"the attributes of {words(owner)} as a dict are not supported", "name them")
@@ -130,15 +140,16 @@ def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValu
         with ev.caught():
             return special(ev, node, owner, "__getattr__", name)
     except SourceError as error:
-        value = exceptions.thrown_by(ev, error)
-        if value is None or not any(k.name == "AttributeError" for k in value.kind.chain()):
+        if not exceptions.raises(ev, error, "AttributeError"):
             raise
         return None
 
 
 def _of_class(owner: Class, name: str) -> tuple[Value] | None:
     if name in ("__name__", "__qualname__"):
-        return (owner.name,)
+        return (owner.name if name == "__name__" else owner.qualname,)
+    if name == "__module__" and owner.module:
+        return (owner.module,)
     if name in ("__mro__", "__bases__"):
         return ((*(owner.chain() if name == "__mro__" else owner.bases), Library("builtins.object")),)
     found = owner.find(name)
@@ -163,13 +174,27 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
             return ev.call(_as_call(node), value.function, [owner], {})
         case SourceFunction() | Initialiser():
             return BoundMethod(value, owner)
+        case ObjectInstance() if _asked_for(value, "__get__"):
+            answer = special(ev, node, value, "__get__", owner, kind_of(owner))
+            return None if answer is None else answer[0]
         case Partial() if value.binds:
             return BoundMethod(value, owner)
+        case Library() if value.path.startswith("builtins.") and value.path.count(".") == 2 and name not in _OF_CLASSES:
+            return BoundMethod(Partial(value), owner)
         case Library() if _is_method(value.path):
             what = f"`{name}` is {value.path} as an attribute of the class, which Python calls with the object as first argument"
             return ev.fail("F206", node, what, "use staticmethod(...), or set it in __init__")
         case _:
             return value
+
+
+def _asked_for(value: Value, name: str) -> bool:
+    """Return whether a class's attribute is a descriptor with a method."""
+    return isinstance(value, ObjectInstance) and value.kind.find(name) is not None
+
+
+_OF_CLASSES = frozenset({"__new__", "fromkeys", "maketrans", "from_bytes", "fromhex"})
+"""Methods of builtin classes that are not called with an object."""
 
 
 def _is_method(path: str) -> bool:
@@ -190,7 +215,7 @@ def load(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
     names += sorted(owner.attributes) if isinstance(owner, ObjectInstance) else []
     what, hint = f"{words(owner)} has no attribute `{name}`", f"it has {', '.join(names[:30])}" if names else None
     if kind is None or isinstance(owner, Super):
-        return ev.fail("F206", node, what, hint)
+        return ev.refuse("F206", node, what, AttributeError(f"'super' object has no attribute '{name}'"), hint)
     of = f"type object '{kind.name}'" if isinstance(owner, Class) else f"'{kind.name}' object"
     return ev.refuse("F206", node, what, AttributeError(f"{of} has no attribute '{name}'"), hint)
 
@@ -198,17 +223,12 @@ def load(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
 def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> None:
     """`owner.name = value`, by a property's setter if there is one."""
     match owner:
+        case ObjectInstance() if special(ev, node, owner, "__setattr__", name, value) is not None:
+            pass
         case ObjectInstance():
-            found = owner.kind.find(name)
-            if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
-                setter = found[1].setter
-                if setter is None:
-                    ev.fail("F206", node, f"the property `{name}` of `{owner.kind.name}` has no setter", f"write @{name}.setter")
-                ev.call(_as_call(node), setter, [owner, value], {})
-                return
-            _check_set(ev, node, owner, name)
-            owner.attributes[name] = value
-            ev.bounded(node, len(owner.attributes), "an object")
+            if owner.kind.frozen:
+                _frozen(ev, node, owner, name, "assign to")
+            set_plainly(ev, node, owner, name, value)
         case Class():
             owner.names[name] = value
         case SourceFunction():
@@ -217,27 +237,79 @@ def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) 
         case TracedArray():
             ev.fail("F504", node, f"assignment to `.{name}` of an array is not supported", "make a new array: reshape, astype")
         case _:
-            ev.fail("F504", node, f"{words(owner)} has no attributes that can be assigned")
+            what = f"{words(owner)} has no attributes that can be assigned"
+            stand_ins.refuse(ev, "F504", node, what, lambda v: setattr(v, name, None), owner)
 
 
-def _check_set(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str) -> None:
-    if owner.kind.frozen:
-        ev.fail("F701", node, f"`{owner.kind.name}` is frozen: `{name}` cannot be assigned", "use dataclasses.replace")
+def set_plainly(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str, value: Value) -> None:
+    """`object.__setattr__(owner, name, value)`: by a property's setter if there is one."""
+    found = owner.kind.find(name)
+    if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
+        setter = found[1].setter
+        if setter is None:
+            what = f"the property `{name}` of `{owner.kind.name}` has no setter"
+            cause = AttributeError(f"property '{name}' of '{owner.kind.name}' object has no setter")
+            ev.refuse("F206", node, what, cause, f"write @{name}.setter")
+        ev.call(_as_call(node), setter, [owner, value], {})
+        return
+    if found is not None and _asked_for(found[1], "__set__"):
+        special(ev, node, found[1], "__set__", owner, value)
+        return
     slots = [k.slots for k in owner.kind.chain()]
     if all(s is not None for s in slots) and not any(s is not None and name in s for s in slots):
-        ev.fail("F206", node, f"`{name}` is in no __slots__ of `{owner.kind.name}`")
+        what = f"`{name}` is in no __slots__ of `{owner.kind.name}`"
+        stand_ins.refuse(ev, "F206", node, what, lambda v: setattr(v, name, None), owner)
+    if name == "__dict__" and not ev.inside:
+        _set_all(ev, node, owner, value)
+        return
     if name in ("__dict__", "__class__"):
         ev.fail("F504", node, f"assignment to `{name}` is not supported")
+    owner.attributes[name] = value
+    ev.bounded(node, len(owner.attributes), "an object")
+
+
+ITEMS = "<items>"
+"""The attribute that holds the items of an object that is a dict or a list; no source can name it."""
+
+
+def _set_all(ev: Evaluator, node: ast.expr, owner: ObjectInstance, value: Value) -> None:
+    """`owner.__dict__ = value`: from now on both are one dict, also where an object that is a dict becomes its own."""
+    held = value.attributes.get(ITEMS, Dict({})) if isinstance(value, ObjectInstance) else value
+    is_dict = any(k.name == "dict" and k.module == "builtins" for k in owner.kind.chain())
+    if isinstance(value, ObjectInstance) and value is owner and is_dict and isinstance(held, Dict):
+        owner.attributes, owner.itself = held.items, True
+    elif isinstance(value, Dict) and value.kind == "dict" and ITEMS not in owner.attributes and not owner.itself:
+        owner.attributes = value.items
+    else:
+        ev.fail("F504", node, f"assignment of {words(value)} to `__dict__` is not supported", "assign a dict")
+
+
+def _frozen(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str, verb: str) -> None:
+    what = f"`{owner.kind.name}` is frozen: `{name}` cannot be {'deleted' if verb == 'delete' else 'assigned'}"
+    error = exceptions.made(ev, FROZEN_ERROR, f"cannot {verb} field '{name}'")
+    exceptions.throw(ev, "F701", node, what, error, "use dataclasses.replace")
 
 
 def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
     """`del owner.name`."""
     name = mangled(ev, node.attr)
+    if isinstance(owner, ObjectInstance) and special(ev, node, owner, "__delattr__", name) is not None:
+        return
+    if isinstance(owner, ObjectInstance) and owner.kind.frozen:
+        _frozen(ev, node, owner, name, "delete")
+    remove_plainly(ev, node, owner, name)
+
+
+def remove_plainly(ev: Evaluator, node: ast.expr, owner: Value, name: str) -> None:
+    """`object.__delattr__(owner, name)`."""
+    found = owner.kind.find(name) if isinstance(owner, ObjectInstance) else None
+    if found is not None and _asked_for(found[1], "__delete__"):
+        special(ev, node, found[1], "__delete__", owner)
+        return
     attributes = owner.attributes if isinstance(owner, ObjectInstance) else owner.names if isinstance(owner, Class) else {}
     if name not in attributes:
-        ev.fail("F206", node, f"{words(owner)} has no attribute `{name}` of its own to delete")
-    if isinstance(owner, ObjectInstance):
-        _check_set(ev, node, owner, name)
+        what = f"{words(owner)} has no attribute `{name}` of its own to delete"
+        stand_ins.refuse(ev, "F206", node, what, lambda v: delattr(v, name), owner)
     del attributes[name]
 
 
@@ -259,13 +331,16 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
         if returned is not None:
             ev.fail("F408", node, f"`{kind.name}.__init__` returns {words(returned)}", "it must return None")
     elif (args and "args" not in made.attributes) or keywords:
-        ev.fail("F208", node, f"`{kind.name}` has no __init__ and takes no arguments")
+        what = f"`{kind.name}` has no __init__ and takes no arguments"
+        by_keyword = "args" in made.attributes  # an exception takes any, but none by keyword
+        ev.refuse("F208", node, what, TypeError(f"{kind.name}() takes no {'keyword ' if by_keyword else ''}arguments"))
     return made
 
 
 def bare(ev: Evaluator, node: ast.Call, kind: Class) -> ObjectInstance:
     """`object.__new__(Class)`: an object that no `__init__` has seen. SourceError F701 if the class is abstract."""
-    if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
+    strict = any(k.strict for k in kind.chain())
+    if strict and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
         what = f"`{kind.name}` is abstract: `{missing[0]}` is not defined"
         ev.refuse("F701", node, what, _abstract(kind.name, missing), "define it in a class that inherits")
     return ObjectInstance(kind)
@@ -327,13 +402,27 @@ def super_of(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
 # ---- operators
 
 
-def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value | None:
+def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value, *, augmented: bool = False) -> Value:
     """`lhs op rhs` of an object, by its methods. SourceError F408 if it has no such method."""
-    middle = OPERATORS.get(op)
-    if middle is None:
-        return ev.fail("F408", node, f"{op} of {words(lhs)} and {words(rhs)} is not supported")
+    middle = OPERATORS[op]
     if isinstance(lhs, TracedArray):
         return _beside_array(ev, node, middle, lhs, rhs)
+    found = answered(ev, node, op, lhs, rhs)
+    if found is not None:
+        return found[0]
+    operation = (stand_ins.IN_PLACE if augmented else stand_ins.OPERATORS)[op]
+    what, hint = f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__"
+    return stand_ins.refuse(ev, "F408", node, what, operation, lhs, rhs, hint=hint)
+
+
+def overloads(value: Value, *methods: str) -> bool:
+    """Return whether it is a named tuple whose class has a method that a tuple has, too, or one of an operator."""
+    return isinstance(value, NamedTupleValue) and any(value.kind.find(m) is not None for m in methods)
+
+
+def answered(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
+    """`lhs op rhs` by the methods of their classes; None if these have none, or give NotImplemented."""
+    middle = OPERATORS[op]
     left, right = kind_of(lhs), kind_of(rhs)
     sides = [(lhs, f"__{middle}__", rhs), (rhs, f"__r{middle}__", lhs)]
     if left is not right and left is not None and right is not None and inherits(right, left):
@@ -345,8 +434,8 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
     for owner, method, other in sides:
         found = special(ev, node, owner, method, other)
         if found is not None:
-            return found[0]
-    return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__")
+            return found
+    return None
 
 
 def _beside_array(ev: Evaluator, node: ast.expr, middle: str, lhs: TracedArray, rhs: Value) -> Value:
@@ -364,7 +453,10 @@ def _beside_array(ev: Evaluator, node: ast.expr, middle: str, lhs: TracedArray, 
 def unary(ev: Evaluator, node: ast.UnaryOp, owner: Value) -> Value:
     """`-owner`."""
     found = special(ev, node, owner, UNARY[type(node.op)])
-    return found[0] if found is not None else ev.fail("F408", node, f"{words(owner)} has no {UNARY[type(node.op)]}")
+    if found is not None:
+        return found[0]
+    what = f"{words(owner)} has no {UNARY[type(node.op)]}"
+    return stand_ins.refuse(ev, "F408", node, what, stand_ins.UNARY[type(node.op)], owner)
 
 
 def _total(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
@@ -397,6 +489,10 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
     first, second = COMPARISONS[op]
     sides = [(lhs, first, rhs), (rhs, second, lhs)]
     left, right = kind_of(lhs), kind_of(rhs)
+    if isinstance(lhs, tuple) and isinstance(rhs, tuple):  # which have every comparison by themselves
+        inner = right is not None and right is not left and (left is None or inherits(right, left))
+        found = special(ev, node, rhs, second, lhs) if inner else None
+        return special(ev, node, lhs, first, rhs) if found is None else found
     if left is not right and right is not None and left is not None and inherits(right, left):
         sides.reverse()
     for owner, method, other in sides:
@@ -411,4 +507,5 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
     if fields is not None:
         sides_of: list[Value] = [tuple(pair[i] for pair in fields) for i in (0, 1)]
         return (ev.call(_as_call(node), Library(f"operator.{_SHORT[op]}"), sides_of, {}),)
-    return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order", f"define {first}")
+    what = f"{words(lhs)} and {words(rhs)} have no order"
+    return stand_ins.refuse(ev, "F408", node, what, stand_ins.OPERATORS[op], lhs, rhs, hint=f"define {first}")

@@ -115,7 +115,7 @@ def initialise(
     """The `__init__` of a dataclass: fields out of the call's arguments, then `__post_init__`."""
     assert isinstance(owner, ObjectInstance)
     taken = {n: f for n, f in kind.fields.items() if f.init}
-    bound = _bind(ev, node, kind.name, taken, args, keywords)
+    bound = _bind(ev, node, kind, "__init__", taken, [owner, *args], keywords)
     for name, f in kind.fields.items():
         value: Value = bound.get(name, f if f.factory is not None else f.default)
         if name not in bound and not f.given and f.factory is None:
@@ -128,17 +128,20 @@ def initialise(
 
 
 def _bind(
-    ev: Evaluator, node: ast.Call, name: str, fields: Mapping[str, ClassField], args: Sequence[Value], keywords: Mapping[str, Value]
-) -> dict[str, Value]:
-    """A call's arguments by field; a field with a factory that is not given stands for itself."""
+    ev: Evaluator, node: ast.Call, kind: Class, method: str, fields: Mapping[str, ClassField], args: Sequence[Value],
+    keywords: Mapping[str, Value],
+) -> dict[str, Value]:  # fmt: skip
+    """A call's arguments by field; a field with a factory that is not given stands for itself. args: with the object or class."""
     spec = ast.arguments(
-        posonlyargs=[], args=[ast.arg(n) for n, f in fields.items() if not f.by_keyword], vararg=None, kwarg=None, defaults=[],
-        kwonlyargs=[ast.arg(n) for n, f in fields.items() if f.by_keyword], kw_defaults=[],
+        posonlyargs=[ast.arg("")], args=[ast.arg(n) for n, f in fields.items() if not f.by_keyword], vararg=None, kwarg=None,
+        defaults=[], kwonlyargs=[ast.arg(n) for n, f in fields.items() if f.by_keyword], kw_defaults=[],
     )  # fmt: skip
-    stub = ast.copy_location(ast.FunctionDef(name, spec, [], [], None, None), node)
+    stub = ast.copy_location(ast.FunctionDef(kind.name, spec, [], [], None, None), node)
     defaults: dict[str, Value] = {n: f if f.factory is not None else f.default for n, f in fields.items() if f.given or f.factory}
-    frame = CallFrame(name, ev.frame.depth + 1, Scope())
-    calls.bind_parameters(ev, node, SourceFunction(stub, frame, defaults), frame, args, keywords)
+    frame = CallFrame(kind.name, ev.frame.depth + 1, Scope())
+    path = f"{kind.qualname if method == '__init__' else kind.name}.{method}"
+    calls.bind_parameters(ev, node, SourceFunction(stub, frame, defaults, path=path), frame, args, keywords)
+    del frame.variables[""]
     return frame.variables
 
 
@@ -256,7 +259,7 @@ def named_class(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
         )
     first = len(names) - len(defaults)
     fields = {n: ClassField(i >= first, defaults[i - first] if i >= first else None) for i, n in enumerate(names)}
-    return Class(name, kind="namedtuple", fields=fields)
+    return Class(name, kind="namedtuple", fields=fields, module=str(ev.frame.module().variables.get("__name__", "")))
 
 
 def named_fields(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
@@ -270,7 +273,7 @@ def named_fields(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
 def named(ev: Evaluator, node: ast.Call, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value]) -> NamedTupleValue:
     """A call of a named tuple's class."""
     fields = _fields(kind)
-    bound = _bind(ev, node, kind.name, fields, args, keywords)
+    bound = _bind(ev, node, kind, "__new__", fields, [kind, *args], keywords)
     return NamedTupleValue.of(kind, (bound[n] for n in fields))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
@@ -12,15 +13,17 @@ import numpy as np
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python import generators
 from fleet.frontend.python.classes import enums, objects, records
-from fleet.frontend.python.containers import collections, sets, texts, views
+from fleet.frontend.python.containers import byte_arrays, collections, sets, texts, views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.text import formats
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.rounds import GrowingItems, known_length
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Dict,
     DictView,
@@ -58,6 +61,9 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
             return _within(ev, node, lhs + rhs)
         if isinstance(lhs, bytes) and isinstance(rhs, bytes):
             return _within(ev, node, lhs + rhs)
+    if isinstance(lhs, ByteArray) or isinstance(rhs, ByteArray):
+        numbers_or_bytes = all(isinstance(v, ByteArray | bytes | NumberValue) for v in (lhs, rhs))
+        return byte_arrays.binary(ev, node, op, lhs, rhs) if numbers_or_bytes else None
     if op == "add" and isinstance(lhs, str | Text) and isinstance(rhs, str | Text):
         return Text([*(lhs.parts if isinstance(lhs, Text) else [lhs]), *(rhs.parts if isinstance(rhs, Text) else [rhs])])
     if op == "mod" and isinstance(lhs, str):
@@ -71,7 +77,7 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
                 continue
             if isinstance(count := ev.static(times), int):
                 return _repeated(ev, node, value, count)
-            if isinstance(times, NumberValue):
+            if isinstance(times, NumberValue) and times.symbolic:
                 ev.unknown(node, f"{words(value)} repeated as often as only the run knows")
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return sets.binary(op, lhs, rhs)
@@ -98,6 +104,8 @@ def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | s
 def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bool:
     """Comparison of values other than two numbers and arrays."""
     lhs, rhs = ev.settled(lhs), ev.settled(rhs)
+    if (found := byte_arrays.compared(ev, node, op, lhs, rhs)) is not None:
+        return found
     if op in ("equal", "not_equal"):
         return _equal(ev, node, lhs, rhs) is (op == "equal")
     if isinstance(lhs, str) and isinstance(rhs, str):
@@ -109,12 +117,12 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
     if a is None or b is None or not alike or isinstance(lhs, RangeValue):
-        ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order")
+        stand_ins.refuse(ev, "F408", node, f"{words(lhs)} and {words(rhs)} have no order", stand_ins.OPERATORS[op], lhs, rhs)
     x, y = (tuple(_comparable(ev, node, v) for v in values) for values in (a, b))
     try:
-        return {"less": x < y, "less_equal": x <= y, "greater": x > y, "greater_equal": x >= y}[op]
+        return stand_ins.OPERATORS[op](x, y)
     except TypeError as error:
-        return ev.fail("F408", node, str(error))
+        return ev.refuse("F408", node, str(error), error)
 
 
 def _comparable(ev: Evaluator, node: ast.AST, value: Value) -> Any:
@@ -129,8 +137,14 @@ def _comparable(ev: Evaluator, node: ast.AST, value: Value) -> Any:
 def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     ev.step(node)
     lhs, rhs = number_behind(lhs), number_behind(rhs)
+    if (found := byte_arrays.compared(ev, node, "equal", lhs, rhs)) is not None:
+        return found
     if isinstance(lhs, RangeValue) and isinstance(rhs, RangeValue):
         return lhs.values == rhs.values
+    if objects.overloads(lhs, "__eq__") or objects.overloads(rhs, "__eq__"):
+        answer = objects.compared(ev, expression_at(node), "equal", lhs, rhs)
+        if answer is not None:
+            return ev.truth(node, answer[0])
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         place = expression_at(node)
         answer = objects.compared(ev, place, "equal", lhs, rhs)
@@ -167,11 +181,13 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
 def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
     """`value in owner`."""
     owner, value = ev.settled(owner), ev.settled(value)
+    if isinstance(owner, ByteArray):
+        owner = bytes(owner.data)
     if isinstance(owner, str):
         if not isinstance(value, str):
-            ev.fail("F408", node, f"{words(value)} in a string")
+            stand_ins.refuse(ev, "F408", node, f"{words(value)} in a string", operator.contains, owner, value)
         return value in owner
-    if isinstance(owner, ObjectInstance):
+    if isinstance(owner, ObjectInstance | NamedTupleValue):
         found = objects.special(ev, node, owner, "__contains__", value)
         if found is not None:
             return ev.truth(node, found[0])
@@ -183,7 +199,8 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         return foreign.contains(ev, node, owner, value)
     if isinstance(owner, TracedArray):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
-    return any(v is value or _equal(ev, node, v, value) for v in ev.iterate(node, owner))
+    elements = stand_ins.iterated(ev, node, owner, operator.contains, value)
+    return any(v is value or _equal(ev, node, v, value) for v in elements)
 
 
 # ---- subscripts
@@ -206,19 +223,23 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
         case Dict():
             plain = key(ev, node.slice, index)
             return owner.items[plain] if plain in owner.items else collections.missing(ev, node, owner, plain)
+        case NamedTupleValue() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
+            return answer[0]
         case tuple() | List() | str() | bytes() | RangeValue():
             content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, RangeValue) else owner
             if isinstance(index, Slice):
                 if isinstance(owner, List) and owner.kind == "deque":
                     ev.fail("F408", node, "a slice of a deque", "make a list of it: list(d)[a:b]")
                 return _cut(owner, index.plain)
-            at = ev.integer(node.slice, index, "a sequence's index")
+            at = _place(ev, node, owner, index, "a sequence's index")
             if isinstance(content, GrowingItems):
                 return content.at(at)
             if not -len(content) <= at < len(content):
                 _out_of_range(ev, node.slice, at, owner)
             found = content[at]
             return NumberValue(found) if isinstance(found, int) else found
+        case ByteArray():
+            return byte_arrays.load(ev, node, owner, index)
         case Class() if owner.members:
             return enums.by_name(ev, node.slice, owner, index)
         case Class() if index is not None and owner.find("__class_getitem__") is None and not owner.members:
@@ -230,7 +251,18 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:
-            return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
+            what = f"{words(owner)} cannot be indexed"
+            return stand_ins.refuse(ev, "F408", node.value, what, operator.getitem, owner, index)
+
+
+def _place(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, what: str) -> int:
+    """An index as a number. SourceError F404 for what is no index, F510 for one that only the run knows."""
+    if isinstance(index, ObjectInstance) and (asked := objects.special(ev, node.slice, index, "__index__")) is not None:
+        index = asked[0]
+    if not isinstance(ev.static(index), int) and not (isinstance(index, NumberValue) and index.symbolic):
+        said = f"{what} must be an integer that is known from the source, found {words(index)}"
+        stand_ins.refuse(ev, "F404", node.slice, said, operator.getitem, owner, index)
+    return ev.integer(node.slice, index, what)
 
 
 def _cut(owner: tuple[Value, ...] | List | str | bytes | RangeValue, part: slice) -> Value:
@@ -254,8 +286,10 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
         case Dict():
             owner.items[key(ev, node.slice, index)] = value
             ev.bounded(node, len(owner.items), "a dict")
+        case ByteArray():
+            byte_arrays.store(ev, node, owner, index, value)
         case List() if isinstance(index, Slice):
-            new = ev.collect(node, value)
+            new = list(stand_ins.iterated(ev, node, value, lambda v: operator.setitem([], slice(0), v), sized=True))
             try:
                 owner.items[index.plain] = new
             except ValueError as error:
@@ -265,12 +299,15 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
         case ObjectInstance() if objects.special(ev, node, owner, "__setitem__", index, value) is not None:
             pass
         case _:
-            ev.fail("F408", node, f"{words(owner)} has no parts that can be assigned")
+            what = f"{words(owner)} has no parts that can be assigned"
+            stand_ins.refuse(ev, "F408", node, what, operator.setitem, owner, index, value)
 
 
 def remove(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> None:
     """`del owner[index]`."""
     match owner:
+        case ByteArray():
+            byte_arrays.remove(ev, node, owner, index)
         case Dict():
             del owner.items[_present(ev, node, owner, index)]
         case List() if isinstance(index, Slice):
@@ -280,11 +317,12 @@ def remove(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> No
         case ObjectInstance() if objects.special(ev, node, owner, "__delitem__", index) is not None:
             pass
         case _:
-            ev.fail("F408", node, f"{words(owner)} has no parts that can be deleted")
+            what = f"{words(owner)} has no parts that can be deleted"
+            stand_ins.refuse(ev, "F408", node, what, operator.delitem, owner, index)
 
 
 def _at(ev: Evaluator, node: ast.Subscript, owner: List, index: Value) -> int:
-    at = ev.integer(node.slice, index, "a list's index")
+    at = _place(ev, node, owner, index, "a list's index")
     if not -len(owner.items) <= at < len(owner.items):
         _out_of_range(ev, node.slice, at, owner, "{} assignment index out of range")
     return at
@@ -415,6 +453,16 @@ def _item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Val
     return load(ev, ast.copy_location(ast.Subscript(node, node, ast.Load()), node), owner, args[0])
 
 
+def _set_item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
+    store(ev, ast.copy_location(ast.Subscript(node, node, ast.Store()), node), owner, args[0], args[1])
+    return None
+
+
+def _delete_item(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
+    remove(ev, ast.copy_location(ast.Subscript(node, node, ast.Del()), node), owner, args[0])
+    return None
+
+
 def _holds(ev: Evaluator, node: ast.Call, owner: Value, args: list[Value]) -> Value:
     return NumberValue(contains(ev, node, owner, args[0]))
 
@@ -425,16 +473,19 @@ def _size(ev: Evaluator, node: ast.Call, owner: Value, _args: list[Value]) -> Va
 
 _HELD: Mapping[str, tuple[_Method, int, int]] = {"__contains__": (_holds, 1, 1), "__len__": (_size, 0, 0)}
 _INDEXED: Mapping[str, tuple[_Method, int, int]] = {**_HELD, "__getitem__": (_item, 1, 1)}
+_CHANGED: Mapping[str, tuple[_Method, int, int]] = {
+    **_INDEXED, "__setitem__": (_set_item, 2, 2), "__delitem__": (_delete_item, 1, 1),
+}  # fmt: skip
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
     "remove": (_remove, 1, 1), "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0),
     "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
-    "sort": (_sort, 0, 0), **_INDEXED,
+    "sort": (_sort, 0, 0), **_CHANGED,
 }  # fmt: skip
 _DICT: Mapping[str, tuple[_Method, int, int]] = {
     "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
     "pop": (_pop, 1, 2), "setdefault": (_setdefault, 1, 2), "update": (_update, 1, 1), "copy": (_copy, 0, 0),
-    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1), **_INDEXED,
+    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1), **_CHANGED,
 }  # fmt: skip
 
 
@@ -452,6 +503,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "Counter": {**_DICT, **collections.COUNTER},
     "str": {**texts.STR, **_INDEXED},
     "bytes": {**texts.BYTES, **_INDEXED},
+    "bytearray": {**byte_arrays.METHODS, **_CHANGED},
     "StringIO": texts.STRINGIO,
     "numbervalue": texts.NUMBER,
     "lazy": generators.METHODS,
@@ -476,10 +528,13 @@ def kind_of(owner: Value) -> str:
 def has_unbound(path: str, name: str) -> bool:
     """Return whether a builtin type's method can be called with its object: `str.upper`."""
     room, _, kind = path.partition(".")
-    return room == "builtins" and kind in _UNBOUND and (name in METHODS[kind] or (kind, name) == ("dict", "fromkeys"))
+    if path == "collections.OrderedDict" and name == "fromkeys":
+        return True
+    return room == "builtins" and kind in _UNBOUND and (name in METHODS[kind] or (kind, name) in _OF_CLASSES)
 
 
-_UNBOUND = frozenset({"str", "list", "dict", "set", "tuple", "bytes"})
+_UNBOUND = frozenset({"str", "list", "dict", "set", "tuple", "bytes", "bytearray"})
+_OF_CLASSES = frozenset({("dict", "fromkeys"), ("bytes", "fromhex"), ("bytearray", "fromhex")})
 
 
 def methods(owner: Value) -> list[str]:
@@ -505,5 +560,8 @@ def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Valu
     if method in _WITH_KEYWORDS:
         return method(ev, node, owner, args, keywords)
     if keywords or not fewest <= len(args) <= most:
-        ev.fail("F208", node, f"`.{name}` takes {fewest if fewest == most else f'{fewest} to {most}'} positional arguments")
+        what = f"`.{name}` takes {fewest if fewest == most else f'{fewest} to {most}'} positional arguments"
+        if keywords:
+            ev.fail("F208", node, what)
+        stand_ins.refuse(ev, "F208", node, what, lambda o, *given: getattr(o, name)(*given), owner, *args)
     return method(ev, node, owner, args)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from fleet.errors import SourceError
@@ -10,15 +11,18 @@ from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import sets, texts, views
 from fleet.frontend.python.flow import exceptions
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Dict,
     DictView,
     ForeignArray,
     Lazy,
     List,
+    NamedTupleValue,
     NumberValue,
     ObjectInstance,
     RangeValue,
@@ -56,6 +60,8 @@ def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence
 def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
     value = ev.settled(value)
     match value:
+        case NamedTupleValue() if (found := objects.special(ev, node, value, "__iter__")) is not None:
+            return ev.iterate(node, found[0])
         case tuple():
             return iter(value)
         case List(kind="StringIO"):
@@ -81,18 +87,36 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return iter(value)
         case bytes():
             return (NumberValue(byte) for byte in value)
+        case ByteArray():
+            return (NumberValue(byte) for byte in value.data)
         case ObjectInstance() if (found := objects.special(ev, node, value, "__iter__")) is not None:
             if isinstance(found[0], ObjectInstance) and found[0].kind.find("__next__") is not None:
                 return _asked(ev, node, found[0])
             if not isinstance(found[0], Lazy):
                 ev.fail("F408", node, f"`__iter__` returns {words(found[0])}", "return iter(...) of a list")
             return found[0].values
+        case ObjectInstance() if value.kind.find("__getitem__") is not None:
+            return _by_place(ev, node, value)
         case TracedArray():
             if not value.shape:
                 ev.fail("F306", node, f"{words(value)} has no dimension to iterate over")
             return ev.domain.elements(ev, node, value)
         case _:
-            return ev.fail("F408", node, f"{words(value)} cannot be iterated over")
+            return stand_ins.refuse(ev, "F408", node, f"{words(value)} {stand_ins.NOT_ITERABLE}", iter, value)
+
+
+def _by_place(ev: Evaluator, node: ast.expr, owner: ObjectInstance) -> Iterator[Value]:
+    """Yield the results of `__getitem__` of 0, 1 and so on, until it raises IndexError."""
+    for at in itertools.count():
+        try:
+            with ev.caught():
+                found = objects.special(ev, node, owner, "__getitem__", NumberValue(at))
+        except SourceError as error:
+            if not exceptions.raises(ev, error, "IndexError"):
+                raise
+            return
+        assert found is not None
+        yield found[0]
 
 
 def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance) -> Iterator[Value]:
@@ -102,8 +126,7 @@ def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance) -> Iterator[Val
             with ev.caught():
                 found = objects.special(ev, node, owner, "__next__")
         except SourceError as error:
-            raised = exceptions.thrown_by(ev, error)
-            if raised is None or not any(k.name == "StopIteration" for k in raised.kind.chain()):
+            if not exceptions.raises(ev, error, "StopIteration"):
                 raise
             return
         assert found is not None

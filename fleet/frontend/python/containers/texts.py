@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import formats
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Dict, List, NumberValue, Text, Value
@@ -31,7 +32,7 @@ def _text_method(name: str) -> _Method:
         except ValueError as error:
             exceptions.throw(ev, "F704", node, f"`.{name}`: {error}", exceptions.made(ev, "ValueError", str(error)))
         except TypeError as error:
-            return ev.fail("F408", node, f"`.{name}`: {error}")
+            return ev.refuse("F408", node, f"`.{name}`: {error}", error)
 
     return method
 
@@ -84,7 +85,7 @@ def _join_bytes(ev: Evaluator, node: ast.Call, owner: bytes, args: list[Value]) 
 
 
 def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
-    values = list(ev.iterate(node, args[0]))
+    values = list(stand_ins.iterated(ev, node, args[0], "".join, sized=True))
     parts = [v for v in values if isinstance(v, str)]
     ev.bounded(node, sum(map(len, parts)) + len(owner) * len(values), "a string")
     if len(parts) == len(values):
@@ -92,7 +93,8 @@ def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value
     found = Text([])
     for i, v in enumerate(values):
         if not isinstance(v, str | Text):
-            ev.fail("F408", node, f"join of {words(v)}", "make a string of it: str(x)")
+            what, hint = f"join of {words(v)}", "make a string of it: str(x)"
+            stand_ins.refuse(ev, "F408", node, what, lambda *all_: "".join(all_), *values, hint=hint)
         found.parts += [owner] if i else []
         found.parts += v.parts if isinstance(v, Text) else [v]
     return found

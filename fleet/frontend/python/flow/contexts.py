@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from fleet.errors import SourceError
 from fleet.frontend.python.assignment import assign
@@ -12,6 +13,7 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.flow.exceptions import thrown_by
 from fleet.frontend.python.generators import Yielding
 from fleet.frontend.python.standard.aside import is_aside
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Lazy, Library, List, ObjectInstance, Value
@@ -33,7 +35,13 @@ def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[]
             return body()
         case _:
             hint = "np.errstate, np.printoptions, contextlib's, and objects of the file's classes are read"
-            return ev.fail("F502", item.context_expr, f"`with` of {words(manager)} is not supported", hint)
+            what = f"`with` of {words(manager)} is not supported"
+            return stand_ins.refuse(ev, "F502", item.context_expr, what, _entered, manager, hint=hint)
+
+
+def _entered(value: Any) -> None:
+    with value:
+        pass
 
 
 def _bound(ev: Evaluator, item: ast.withitem, value: Value) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import expression_at
-from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
+from fleet.frontend.reading.evaluator import LIBRARY_ERRORS, Evaluator
 from fleet.frontend.reading.values import Class, Library, NumberValue, ObjectInstance, Value
 
-_COMPUTED = (ArithmeticError, ValueError)
+_COMPUTED = (ArithmeticError, ValueError, TypeError)
 """Exceptions of Python's own functions on known numbers; the front end's error has them as its context."""
 
 
@@ -73,16 +73,16 @@ def throw(ev: Evaluator, code: str, node: ast.AST, what: str, value: ObjectInsta
         raise Thrown(error, value) from None
 
 
-def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | None = None) -> NoReturn:
-    """The KeyError of a dict or set. SourceError F704."""
+def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | None = None, code: str = "F704") -> NoReturn:
+    """The KeyError of a dict or set."""
     match plain:
         case str() | None:
             value: Value = plain
         case bool() | int() | float() if not isinstance(plain, np.generic):
             value = NumberValue(plain)
         case _:
-            ev.fail("F704", node, what, hint)
-    throw(ev, "F704", node, what, made(ev, "KeyError", value), hint)
+            ev.fail(code, node, what, hint)
+    throw(ev, code, node, what, made(ev, "KeyError", value), hint)
 
 
 def raised(ev: Evaluator, node: ast.Raise, said: Callable[[ObjectInstance], str]) -> NoReturn:
@@ -98,9 +98,9 @@ def raised(ev: Evaluator, node: ast.Raise, said: Callable[[ObjectInstance], str]
     if isinstance(value, Class):
         value = ev.call(_call(node, node.exc), value, [], {})
     if not isinstance(value, ObjectInstance) or not is_exception(ev, value.kind):
-        ev.fail(
-            "F408", node, "what is raised is not an exception", "raise ValueError(...), or a class that inherits from Exception"
-        )
+        cause = TypeError("exceptions must derive from BaseException")
+        hint = "raise ValueError(...), or a class that inherits from Exception"
+        ev.refuse("F408", node, "what is raised is not an exception", cause, hint)
     if ev.handled and ev.handled[-1] is not value:
         value.attributes["__context__"] = ev.handled[-1]
     if node.cause is not None:
@@ -123,9 +123,16 @@ def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:
         cause = error.__context__
     if cause is None:
         return None
-    name = LINALG_ERROR if type(cause) is np.linalg.LinAlgError else type(cause).__name__
+    name = type(cause).__name__
+    name = next((path for path in LIBRARY_ERRORS if path.endswith(f".{name}")), name)
     name = "ValueError" if isinstance(cause, np.exceptions.AxisError) else name
     return None if ev.exception_class(name) is None else made(ev, name, str(cause))
+
+
+def raises(ev: Evaluator, error: SourceError, name: str) -> bool:
+    """Return whether it is an exception of one of Python's classes, by its name."""
+    value = thrown_by(ev, error)
+    return value is not None and any(k.name == name for k in value.kind.chain())
 
 
 def exits(ev: Evaluator, error: SourceError) -> bool:

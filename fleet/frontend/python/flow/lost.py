@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from fleet.frontend.python.classes import objects
+from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import parts
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -15,6 +17,7 @@ from fleet.frontend.reading.values import (
     Lazy,
     List,
     ObjectInstance,
+    Poison,
     Set,
     SourceFunction,
     TracedArray,
@@ -48,6 +51,19 @@ def lost(statement: ast.stmt, variables: Mapping[str, Value]) -> tuple[list[str]
             changed += [v for n, v in variables.items() if n in inner and _writes(function.node, n, v)]
     ids = {i for value in changed for i in _identities(value)}
     return [n for n, v in variables.items() if not ids.isdisjoint(_identities(v))], random
+
+
+def poison_whole(ev: Evaluator, target: ast.expr | None) -> None:
+    """Poison what holds the part that a statement would have assigned: an array or container, or an object's attribute."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    if isinstance(target, ast.Name):
+        ev.frame.target(target.id).variables[target.id] = Poison()
+    elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        frame = ev.frame.owner(target.value.id) or ev.frame.module()
+        owner = frame.variables.get(target.value.id)
+        if isinstance(owner, ObjectInstance):
+            owner.attributes[objects.mangled(ev, target.attr)] = Poison()
 
 
 def _in_place(statement: ast.stmt, name: str) -> bool:

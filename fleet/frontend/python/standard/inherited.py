@@ -6,13 +6,12 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from fleet.frontend.python.classes.objects import ITEMS
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Class, Dict, Library, List, NumberValue, ObjectInstance, Partial, Value
 
-_ITEMS = "<items>"
-"""The attribute that holds the container; no source can name it."""
 _SPECIAL = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__len__", "__iter__", "__eq__")
 
 
@@ -20,7 +19,11 @@ def _base(path: str, empty: Value) -> Class:
     kind = builtin.kind_of(empty)
     shown = () if kind in ("OrderedDict", "defaultdict") else ("__repr__",)  # these are shown with their class's name
     names = [*_SPECIAL, *shown, *builtin.methods(empty)]
-    return Class(kind, names={n: Partial(Library("builtins.inherited"), (path, n), binds=True) for n in names})
+    return Class(
+        kind,
+        module=path.rpartition(".")[0],
+        names={n: Partial(Library("builtins.inherited"), (path, n), binds=True) for n in names},
+    )
 
 
 _EMPTY: Mapping[str, Callable[[], List | Dict]] = {
@@ -33,9 +36,11 @@ BASES: Mapping[str, Class] = {path: _base(path, empty()) for path, empty in _EMP
 
 
 def _items(own: ObjectInstance, path: str) -> List | Dict:
-    held = own.attributes.setdefault(_ITEMS, None)
+    if own.itself:
+        return Dict(own.attributes, _EMPTY[path]().kind)
+    held = own.attributes.setdefault(ITEMS, None)
     if not isinstance(held, List | Dict):
-        held = own.attributes[_ITEMS] = _EMPTY[path]()
+        held = own.attributes[ITEMS] = _EMPTY[path]()
     return held
 
 
@@ -52,7 +57,10 @@ def _called(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapp
         case "__init__":
             made = ev.call(node, Library(path), rest, keywords)
             assert isinstance(made, List | Dict)
-            own.attributes[_ITEMS] = made
+            if own.itself and isinstance(made, Dict):
+                own.attributes.update(made.items)
+            else:
+                own.attributes[ITEMS] = made
             return None
         case "__getitem__":
             missing = own.kind.find("__missing__") if isinstance(items, Dict) else None
@@ -68,12 +76,20 @@ def _called(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapp
         case "__contains__":
             return NumberValue(builtin.contains(ev, place, items, rest[0]))
         case "__eq__":
-            other = rest[0].attributes.get(_ITEMS) if isinstance(rest[0], ObjectInstance) else rest[0]
+            other = rest[0]
+            if isinstance(other, ObjectInstance) and (other.itself or ITEMS in other.attributes):
+                other = _items(other, path)
             return NumberValue(builtin.compare(ev, node, "equal", items, other))
         case "__len__" | "__iter__" | "__repr__":
             return ev.call(node, Library(f"builtins.{name.strip('_')}"), [items], {})
         case _:
             return builtin.call(ev, node, items, name, rest, keywords)
+
+
+def unbound(own: ObjectInstance, name: str) -> Value:
+    """The method of the container that an object is, `dict.__getitem__`, as a function of the object; None if there is none."""
+    base = next((k for k in own.kind.chain() if k in BASES.values()), None)
+    return None if base is None else base.names.get(name)
 
 
 CALLS: Mapping[str, Callable[..., Value]] = {"builtins.inherited": _called}

@@ -31,6 +31,7 @@ from fleet.frontend.reading.values import (
     Lazy,
     Library,
     List,
+    NumberValue,
     ObjectInstance,
     Partial,
     TracedArray,
@@ -110,10 +111,31 @@ def _made(
     if any(isinstance(g, str | bytes) and len(g) > _MOST for g in given):
         ev.fail("F607", node, f"{path} of more than {_MOST} characters")
     try:
-        return _value(ev, node, function(*given, **named))
+        with decimal.localcontext(decimal.Context()) as context:
+            _set_context(ev, node, context)
+            return _value(ev, node, function(*given, **named))
     except (ArithmeticError, ValueError, TypeError, struct.error, LookupError) as error:
         plain = ValueError(str(error)) if isinstance(error, struct.error) else error
         return ev.refuse("F703", node, f"{path}: {error}", plain)
+
+
+def _context(ev: Evaluator, _node: ast.Call, _args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    """`decimal.getcontext()`: one object, whose `prec` and `rounding` hold for what follows."""
+    if ev.decimals is None:
+        usual = decimal.DefaultContext
+        ev.decimals = ObjectInstance(Class("Context"), {"prec": NumberValue(usual.prec), "rounding": usual.rounding})
+    return ev.decimals
+
+
+def _set_context(ev: Evaluator, node: ast.AST, context: decimal.Context) -> None:
+    for name, value in ({} if ev.decimals is None else ev.decimals.attributes).items():
+        plain = known(ev, node, value, f"`{name}` of decimal's context")
+        try:
+            if name not in ("prec", "rounding"):
+                raise AttributeError(f"decimal's context with `{name}` is not supported")
+            setattr(context, name, plain)
+        except (ValueError, TypeError, AttributeError) as error:
+            ev.fail("F506", node, f"decimal: {error}", "set prec and rounding")
 
 
 def _called(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -170,6 +192,7 @@ KINDS: Mapping[str, type] = {path: made for path, made in _FUNCTIONS.items() if 
 CALLS: Mapping[str, Callable[..., Value]] = {
     **{path: partial(_made, function, path) for path, function in _FUNCTIONS.items()},
     "builtins.held.called": _called,
+    "decimal.getcontext": _context,
     "csv.reader": partial(_rows, False),
     "csv.DictReader": partial(_rows, True),
 }

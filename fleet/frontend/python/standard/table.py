@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import decimal
 import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -84,6 +85,7 @@ _LETTERS = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punct
 CONSTANTS: Mapping[str, Value] = {
     **{f"string.{n}": getattr(string, n) for n in _LETTERS.split()},
     **arguments.FORMATTERS,
+    **{f"decimal.{n}": getattr(decimal, n) for n in dir(decimal) if n.startswith("ROUND_")},
     "typing.TYPE_CHECKING": NumberValue(False),
     "sys.maxsize": NumberValue(sys.maxsize),
     "sys.version_info": (*map(NumberValue, sys.version_info[:3]), "final", NumberValue(0)),

@@ -14,10 +14,12 @@ from fleet.frontend.arrays.functions import printing
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import views
 from fleet.frontend.python.flow import exceptions
+from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import ObjectKey, RecordKey, check_order, from_key, in_order
 from fleet.frontend.reading.values import (
+    ByteArray,
     Class,
     Complex,
     Dict,
@@ -25,6 +27,7 @@ from fleet.frontend.reading.values import (
     ForeignArray,
     Library,
     List,
+    Marker,
     NamedTupleValue,
     NumberValue,
     ObjectInstance,
@@ -63,6 +66,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [repr(value.value)]
         case bytes():
             return [repr(value)]
+        case ByteArray():
+            return [repr(value.data)]
         case ForeignArray():
             return [foreign.shown(ev, node or ev.module.tree, value, quoted=quoted)]
         case None:
@@ -96,6 +101,12 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [repr(value) if quoted else str(value)]
         case Slice():
             return ["slice", *parts(ev, value.parts, node=node)]
+        case Marker():
+            return [value.name]
+        case Class() if any(k.kind == "enum" for k in value.chain()):
+            return [f"<enum {value.name!r}>"]
+        case Class() if value.module:
+            return [f"<class '{'' if value.module == 'builtins' else f'{value.module}.'}{value.qualname}'>"]
         case Library() if value.path.startswith("builtins."):
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
@@ -191,7 +202,8 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
         return [f"{value.kind.name}(", *_joined(ev, args, node), ")"]
     if fields is None:
         ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
-    found: list[TextPart] = [f"{value.kind.name}("]
+    of_fields = any(k.kind == "dataclass" for k in value.kind.chain())
+    found: list[TextPart] = [f"{value.kind.qualname if of_fields else value.kind.name}("]
     for i, (name, v) in enumerate(fields):
         found += [f"{', ' if i else ''}{name}=", *parts(ev, v, quoted=True, node=node)]
     return [*found, ")"]
@@ -253,8 +265,11 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
         try:
             shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)
         except (TypeError, ValueError) as error:
-            ev.fail("F408", node, f"format {spec!r}: {error}")
+            ev.refuse("F408", node, f"format {spec!r}: {error}", error)
         return [shown]
+    if spec and not conversion and isinstance(value, ObjectInstance | List | Dict | tuple | None):
+        what, hint = f"{words(value)} takes no format {spec!r}", "format its text: str(...)"
+        stand_ins.refuse(ev, "F408", node, what, lambda v: format(v, spec), value, hint=hint)
     shown_parts = parts(ev, value, quoted=conversion == "r", node=node)
     plain = [p for p in shown_parts if isinstance(p, str)]
     if spec and len(plain) == len(shown_parts) and (conversion or isinstance(value, np.dtype)):

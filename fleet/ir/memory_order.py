@@ -5,10 +5,13 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
+from fleet.ir.library.call import LibraryCall
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import shape_of
 
 _MADE = (d.MatmulOp, d.GatherOp, d.ConstantOp, d.PadOp, d.ArgsortOp, d.ScatterOp)
+_ALONG = frozenset({"cumprod", "nancumprod", "nancumsum"})
+"""Functions of NumPy whose result lies in memory as their operand does."""
 _MOST_STEPS = 64
 
 
@@ -28,6 +31,12 @@ def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
             return min(attributes_of(op).get("step") or [1]) > 0 and in_c_order(op.operand, left - 1)
         case d.ReshapeOp():  # a view in the same order, or a copy in C order
             return in_c_order(op.operands[0], left - 1)
+        case d.CumsumOp():  # NumPy keeps the order of what it adds along an axis
+            return in_c_order(op.operand, left - 1)
+        case d.NumpyOp():
+            call = LibraryCall.parse(op.call.data)
+            copied = call.function == "copy" and ("order", "C") in call.keywords
+            return copied or (call.function in _ALONG and in_c_order(op.operands[0], left - 1))
         case d.ElementwiseOp():
             return all(in_c_order(v, left // len(op.operands)) for v in op.operands)
         case d.FleetOp():

@@ -108,6 +108,22 @@ print(F[np.sort(idx)], u.view(F.dtype).reshape(-1, F.shape[1]), v.dtype)
 Z = np.array([("Hello", 2.5, 3)]*2, dtype="U5, f8, i4")
 print(np.rec.array(Z).f1, Z.dtype.names)
 """,
+    "operators of poly1d": """
+p = np.poly1d([1.0, 2.0, 3.0])
+xs = np.array([0.0, 1.0, 3.0])
+print(p / 2, p / xs[2], 2 / p, p / np.poly1d([1.0, 1.0]), p / [1, 1])
+print(p**2, (p**0).coeffs, p == np.poly1d([1.0, 2.0, 3.0]), p != p, p[0], p[2], p[5], len(p), (+p).c, p == np.poly1d([1.0]))
+ws = np.array([1.0, -2.0, 4.0])
+total = np.poly1d(0.0)
+for j in range(3):
+    part = np.poly1d(ws[j])
+    for k in range(3):
+        if k != j:
+            part *= np.poly1d([1.0, -xs[k]]) / (xs[j] - xs[k])
+    total += part
+print(total.coeffs, total(xs))
+print(np.float64(2) * p, xs + p, 2 * p, 1 - p, [1.0, 2.0] * p)
+""",
     "shapes out of iterators": """
 arrays = [[1, 2], [3, 4, 5]]
 print(np.indices((len(x) for x in arrays), dtype=int).shape, np.tile(np.arange(2), (i for i in (2, 2))))

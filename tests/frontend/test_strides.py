@@ -18,6 +18,8 @@ LINES = {
     "windows": "print(as_strided(m, (2, 3, 2, 2), m.strides * 2), as_strided(x, (5, 4), (16, 8)).max(-1))",
     "of a view": "print(as_strided(m.T[1:], shape=(2, 2), strides=m.strides[::-1]), as_strided(x[::-1], (3, 4), (-16, -8)))",
     "shape alone": "print(as_strided(x, shape=(5,)), as_strided(m, strides=(32, 0)), as_strided(np.arange(3), (2, 3), (0, 8)))",
+    "sums along an axis": "for a in (x, m, m[:, ::2]): print(np.cumsum(a, 0).strides, a.cumprod(-1).strides)",
+    "a copy of a column": "c = np.ascontiguousarray\nprint(c(np.cumprod(m, axis=0)[:, 0]).strides, c(m.T.cumsum(1)).strides)",
     "a change shows": "d = as_strided(m, (3,), (m.strides[0] + m.strides[1],))\nm[1, 1] = 50\nprint(d, m.diagonal())",
 }
 

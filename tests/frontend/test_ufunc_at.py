@@ -105,10 +105,3 @@ def test_updates_are_added_in_the_common_dtype(tmp_path, name: str, values: str)
     text = f"{head}def forward(x, y):\n    np.{name}.at(x, p, {values})\n    return x\n"
     (found,) = run_vm(tmp_path, text, x=x, y=y).values()
     np.testing.assert_array_equal(found, run_python(text, x=x.copy(), y=y)[0])
-
-
-def test_updates_that_round_in_the_common_dtype_at_places_of_the_run(tmp_path) -> None:
-    text = "import numpy as np\ndef forward(x, p, y):\n    np.add.at(x, p, y)\n    return x\n"
-    given = {"x": np.zeros(4, np.float32), "p": np.array([1, 1]), "y": np.array([0.1, 0.2])}
-    with pytest.raises(SourceError, match=r"F404.*places that only the run knows"):
-        program_of(tmp_path, text, **given)

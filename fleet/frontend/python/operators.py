@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.arrays.functions import polynomials
 from fleet.frontend.arrays.functions.shifts import shift
 from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.operands import array
@@ -52,6 +53,7 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
     """`lhs op rhs`. augmented: it stands for `lhs op= rhs`."""
     lhs, rhs = _beside(ev, node, lhs, rhs), _beside(ev, node, rhs, lhs)
     name = BINARY[type(op)]
+    rhs = polynomials.plain(rhs) if isinstance(lhs, TracedArray) else rhs  # NumPy takes a poly1d as an array
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         return objects.binary(ev, node, name, lhs, rhs, augmented=augmented)
     methods = [f"__{side}{objects.OPERATORS[name]}__" for side in ("", "r")]

@@ -156,7 +156,8 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     count = math.prod(places.shape)
     rows, row = reshaped(ev, node, base, [math.prod(sizes), *rest]), reshaped(ev, node, places, [count])
     updates = None if wide is None else reshaped(ev, node, wide, [count, *rest])
-    if updates is None or name not in UPDATES or not _in_any_order(ev, name, owner.dtype, updates):
+    known = ev.domain.elements_of(row) is not None
+    if updates is None or name not in UPDATES or (known and not _in_any_order(ev, name, owner.dtype, updates)):
         done = _in_turns(ev, node, name, rows, row, updates)
     else:
         updates = _cast_safely(ev, node, updates, owner.dtype)

@@ -32,9 +32,7 @@ CODES: Mapping[str, ErrorCode] = {
     "F204": ErrorCode(
         "a library that is not supported", "import os\nprint(os.getpid())", "a model uses numpy, math and its own functions"
     ),
-    "F205": ErrorCode(
-        "a function of NumPy or math that is not supported", _NP + "np.datetime64('2024-02-29')", "see the tables of functions"
-    ),
+    "F205": ErrorCode("a function of NumPy or math that is not supported", _NP + "np.bmat('1 2')", "see the tables of functions"),
     "F206": ErrorCode("an attribute that is not supported", _X + "print(x.ctypes)", "see the tables of methods"),
     "F207": ErrorCode("a model's function that the file does not have", "path.py:absent", "name one of the file's functions"),
     "F208": ErrorCode("a call's arguments do not fit", "def f(a):\n    return a\nf(1, 2)", "give what the function takes"),

@@ -74,7 +74,7 @@ _WIDTH = re.compile(r"^\s+outputs .*w(\d+)\}$")
 
 
 @dataclass(frozen=True)
-class Outputs:
+class GhdlOutputs:
     """What ghdl writes of an entity.
 
     Attributes:
@@ -97,13 +97,13 @@ class _Netlist:
     others: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def mended(outputs: Outputs) -> str:
+def mended(outputs: GhdlOutputs) -> str:
     """Return the Verilog without the known faults of ghdl's writer. Raises DeviceError for a line that cannot be mended."""
     return _Mending(outputs).text()
 
 
 class _Mending:
-    def __init__(self, outputs: Outputs) -> None:
+    def __init__(self, outputs: GhdlOutputs) -> None:
         self._outputs = outputs
         self._place = outputs.entity
         self._at: tuple[str, int, int] = ("", 0, 0)

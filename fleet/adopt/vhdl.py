@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet.adopt.filelist import Sources
-from fleet.adopt.ghdl_verilog import Outputs, mended
+from fleet.adopt.ghdl_verilog import GhdlOutputs, mended
 from fleet.core.files import write_atomically
 from fleet.core.scratch import Scratch
 from fleet.engines.rtl_sim.cache import cache_folder
@@ -88,7 +88,7 @@ def _made(program: str, files: Sequence[Path], entity: str, generics: Mapping[st
                 raise _refused(entity, done.stderr)
             return done.stdout
 
-        text = mended(Outputs(version, entity, written("verilog"), written))
+        text = mended(GhdlOutputs(version, entity, written("verilog"), written))
     kept.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(kept, text.encode())
     return kept

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("pyslang")
 
 from fleet.adopt.filelist import read_sources
-from fleet.adopt.ghdl_verilog import Outputs, mended
+from fleet.adopt.ghdl_verilog import GhdlOutputs, mended
 from fleet.adopt.vhdl import with_verilog
 from fleet.errors import DeviceError
 
@@ -301,11 +301,11 @@ def test_what_has_no_known_form_is_refused_with_its_place_and_operator() -> None
     ):
         said = rf"f.vhd:7: ghdl 2.0.0 writes wrong Verilog for {operator}; fleet cannot mend it"
         with pytest.raises(DeviceError, match=said):
-            mended(Outputs("GHDL 2.0.0 (Debian)", "e", text.format(line), other))
+            mended(GhdlOutputs("GHDL 2.0.0 (Debian)", "e", text.format(line), other))
     with pytest.raises(
         DeviceError, match=r"e: ghdl 2\.0\.0 writes wrong Verilog for the name reg; fleet cannot mend it; rename it"
     ):
-        mended(Outputs("GHDL 2.0.0 (Debian)", "e", text.format("").replace("n1_o", "reg"), other))
+        mended(GhdlOutputs("GHDL 2.0.0 (Debian)", "e", text.format("").replace("n1_o", "reg"), other))
 
 
 RIGHT = """module e
@@ -343,13 +343,13 @@ endmodule
 
 
 def test_right_verilog_stays_as_it_is() -> None:
-    assert mended(Outputs("GHDL 5.0.1 (x) [Dunoon edition]", "e", RIGHT, other)) == RIGHT
+    assert mended(GhdlOutputs("GHDL 5.0.1 (x) [Dunoon edition]", "e", RIGHT, other)) == RIGHT
 
 
 def test_a_quotient_by_minus_one_is_a_negation() -> None:
     """Verilator has 0 for the lowest value of 32 bits by -1, where VHDL has the lowest value."""
     text = "module e\n  (input  [31:0] a,\n   output [31:0] q);\n  assign q = a / a; // sdiv\nendmodule\n"
-    assert "$signed(a) == -1 ? -$signed(a) : $signed(a) / $signed(a);" in mended(Outputs("GHDL 2.0.0", "e", text, other))
+    assert "$signed(a) == -1 ? -$signed(a) : $signed(a) / $signed(a);" in mended(GhdlOutputs("GHDL 2.0.0", "e", text, other))
 
 
 def test_a_negative_integer_is_told_from_an_unsigned_one_of_the_same_bits() -> None:
@@ -357,7 +357,7 @@ def test_a_negative_integer_is_told_from_an_unsigned_one_of_the_same_bits() -> N
     text = f"module e\n  (input  [39:0] a,\n   output q);\n  assign q = $signed(a) < $signed(40'b{bits});\nendmodule\n"
     constant = "    instance %{0}{{i{0}}}: $const_{1}\n      parameters $val=4294967291\n      outputs %{0}.$o{{n{0}w40}}\n"
     signed, unsigned = constant.format(1, "SB32"), constant.format(2, "UB32")
-    assert "40'b" + "1" * 37 + "011" in mended(Outputs("GHDL 2.0.0", "e", text, lambda _: signed))
-    assert mended(Outputs("GHDL 2.0.0", "e", text, lambda _: unsigned)) == text
+    assert "40'b" + "1" * 37 + "011" in mended(GhdlOutputs("GHDL 2.0.0", "e", text, lambda _: signed))
+    assert mended(GhdlOutputs("GHDL 2.0.0", "e", text, lambda _: unsigned)) == text
     with pytest.raises(DeviceError, match="the integers -5 and 4294967291 of 40 bits in one entity"):
-        mended(Outputs("GHDL 2.0.0", "e", text, lambda _: signed + unsigned))
+        mended(GhdlOutputs("GHDL 2.0.0", "e", text, lambda _: signed + unsigned))

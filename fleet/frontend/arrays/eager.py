@@ -21,7 +21,7 @@ from xdsl.ir import Block
 from fleet.errors import SourceError
 from fleet.frontend.arrays import called
 from fleet.frontend.arrays.arguments import bind, dtype_of
-from fleet.frontend.arrays.functions import create, draws, printing, strided
+from fleet.frontend.arrays.functions import create, draws, layout, print_options
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.reading.domain import Domain, Index
@@ -277,7 +277,7 @@ class Eager(Domain[Evaluator]):
             whole = whole.base
         shape, steps = (ev.integers(node, bound[n], n) if bound.get(n) is not None else getattr(x, n) for n in ("shape", "strides"))
         first = (x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // x.itemsize
-        strided.elements(ev, node, first, whole.size, shape, steps, x.itemsize)
+        layout.elements(ev, node, first, whole.size, shape, steps, x.itemsize)
 
     def _directly(self, ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """A function that programs call as it is: the same refusals, and the same results."""
@@ -419,7 +419,7 @@ class Eager(Domain[Evaluator]):
 
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """Print as Python does, under NumPy's options of now."""
-        with np.printoptions(**printing.options(ev, node)):
+        with np.printoptions(**print_options.options(ev, node)):
             shown: list[Any] = []
             for p in parts:
                 if not isinstance(p, TracedArray):

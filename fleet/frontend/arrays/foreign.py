@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.arrays import dates
-from fleet.frontend.arrays.functions import printing
+from fleet.frontend.arrays.functions import print_options
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import check_size, known
 from fleet.frontend.reading.values import (
@@ -492,5 +492,5 @@ def length(owner: ForeignArray) -> int:
 
 def shown(ev: Evaluator, node: ast.AST, owner: ForeignArray, *, quoted: bool) -> str:
     """As `str` or `repr` shows it, under the print options of now."""
-    with np.printoptions(**printing.options(ev, node)):
+    with np.printoptions(**print_options.options(ev, node)):
         return repr(owner.array) if quoted else str(owner.array)

@@ -11,12 +11,12 @@ from fleet.frontend.arrays.functions import (
     composed,
     create,
     elementwise,
+    layout,
     matrices,
     order,
     products,
     reductions,
     shapes,
-    strided,
 )
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, Value
@@ -32,7 +32,7 @@ HANDLERS: Mapping[str, Handler] = {
     **matrices.HANDLERS,
     **products.HANDLERS,
     **changes.HANDLERS,
-    **strided.HANDLERS,
+    **layout.HANDLERS,
 }
 """Name in a signature (`Signature.handler`, before the colon) -> class that turns the call into operations."""
 

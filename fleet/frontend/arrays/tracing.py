@@ -17,7 +17,7 @@ from fleet.errors import SourceError
 from fleet.frontend.arrays import called, complexes, handlers, sizes
 from fleet.frontend.arrays.arguments import bind
 from fleet.frontend.arrays.emitting import Emitting, cast
-from fleet.frontend.arrays.functions import draws, order, products, strided
+from fleet.frontend.arrays.functions import draws, layout, order, products
 from fleet.frontend.arrays.indices import loading, storing
 from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.memory import change, check_writable
@@ -234,7 +234,7 @@ class Tracing(Emitting):
             case "dtype":
                 return owner.dtype
             case "strides":
-                return tuple(map(NumberValue, strided.strides(ev, node, owner)))
+                return tuple(map(NumberValue, layout.strides(ev, node, owner)))
             case "real" if owner.dtype.kind != "c":
                 return owner
             case "real":

@@ -80,7 +80,7 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
-            what, hint = f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}"
+            what, hint = f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}" if names else None
             return stand_ins.refuse(ev, "F206", node, what, lambda v: getattr(v, node.attr), owner, hint=hint)
         case np.dtype() if node.attr in ("shape", "ndim", "alignment", "fields", "base", "subdtype", "isnative", "byteorder"):
             return dtype_attribute(owner, node.attr)

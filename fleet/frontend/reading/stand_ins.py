@@ -73,7 +73,7 @@ _LIBRARIES = frozenset({"builtins", "collections", "collections.abc", "dataclass
 """Modules whose classes a class of the source may inherit from, and stands for itself."""
 
 
-class Unknown(Exception):
+class NoStandIn(Exception):
     """Raised for values of whose type nothing is known here."""
 
 
@@ -88,7 +88,7 @@ def refuse(
     """
     try:
         given = [stand_in(v) for v in values]
-    except Unknown:
+    except NoStandIn:
         given = None
     cause: Exception | None = None
     if given is not None:
@@ -130,7 +130,7 @@ def iterated(
 def type_of(value: ObjectInstance | NamedTupleValue | Class, names: Mapping[str, Any] | None = None) -> type:
     """A class of the name of a class of the source, that inherits from the same classes of Python. names: of its body.
 
-    Unknown if Python refuses such a class.
+    NoStandIn if Python refuses such a class.
     """
     kind = value if isinstance(value, Class) else value.kind
     bases = [found for k in kind.chain() if k.module in _LIBRARIES and (found := _real(k)) is not None]
@@ -141,11 +141,11 @@ def type_of(value: ObjectInstance | NamedTupleValue | Class, names: Mapping[str,
     try:
         return types.new_class(kind.name, tuple(bases), exec_body=lambda body: body.update(given | dict(names or {})))
     except TypeError as error:
-        raise Unknown from error
+        raise NoStandIn from error
 
 
 def python_type(value: Value) -> type:
-    """The type of a value in Python, with the special methods that the class of an object has. Unknown if that is not known."""
+    """The type of a value in Python, with the special methods that the class of an object has. NoStandIn if that is not known."""
     match value:
         case NumberValue():
             return (int if value.whole else float) if value.symbolic else type(value.value)
@@ -197,7 +197,7 @@ class _Object:
 
 
 def stand_in(value: Value) -> Any:
-    """An object of the type that a value has in Python. Unknown if that is not known."""
+    """An object of the type that a value has in Python. NoStandIn if that is not known."""
     match value:
         case NumberValue() if not value.symbolic:
             return type(value.value)(1)
@@ -209,6 +209,8 @@ def stand_in(value: Value) -> Any:
             return type_of(value)()
         case Class():
             return type_of(value)
+        case np.generic():
+            return type(value)()
         case np.dtype():
             return value.type if is_scalar_type(value) else value
         case Library():
@@ -236,7 +238,7 @@ def stand_in(value: Value) -> Any:
         case Super():
             return super(_Object, _Object())
         case _:
-            raise Unknown
+            raise NoStandIn
 
 
 def _name(value: Value) -> str:
@@ -258,19 +260,19 @@ def _object(value: ObjectInstance) -> Any:
     try:
         return type_of(value)()
     except TypeError as error:
-        raise Unknown from error
+        raise NoStandIn from error
 
 
 def _of_library(value: Library) -> Any:
     module, _, name = value.path.rpartition(".")
     if module != "builtins" or name not in vars(sys.modules["builtins"]):
-        raise Unknown
+        raise NoStandIn
     return vars(sys.modules["builtins"])[name]
 
 
 def _lazy(kind: str) -> Any:
     if kind not in _ITERATORS:
-        raise Unknown
+        raise NoStandIn
     return _ITERATORS[kind]()
 
 

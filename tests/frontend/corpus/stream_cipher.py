@@ -1,4 +1,3 @@
-#! F203: bytearray
 import numpy as np
 SBOX = np.arange(256, dtype=np.uint8)
 key = b"secret key"

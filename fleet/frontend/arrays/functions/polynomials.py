@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.arrays.arguments import to_array
-from fleet.frontend.arrays.functions import printing
+from fleet.frontend.arrays.functions import print_options
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
@@ -149,7 +149,7 @@ def _method(name: str) -> Callable[..., Value]:
             known = ev.domain.elements_of(own) if isinstance(own, TracedArray) else None
             if known is None:
                 return ev.fail("F404", node, "the text of a poly1d whose coefficients only the run knows", "print its coefficients")
-            with np.printoptions(**printing.options(ev, node)):
+            with np.printoptions(**print_options.options(ev, node)):
                 return str(np.poly1d(known)) if name == "__str__" else repr(np.poly1d(known))
         if name == "roots":
             return ev.domain.call(ev, node, "numpy.roots", [own], {})

@@ -12,7 +12,7 @@ import numpy as np
 
 from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.arguments import dtype_of, to_array
-from fleet.frontend.arrays.functions import printing
+from fleet.frontend.arrays.functions import print_options
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.data_files import is_path, text_of, write
 from fleet.frontend.reading.evaluator import Evaluator
@@ -46,9 +46,11 @@ def _shown(path: str) -> Callable[..., Value]:
         rest = [known(ev, node, a, f"an argument of {path}") for a in args[1:]]
         options = {k: known(ev, node, v, k) for k, v in keywords.items() if k != "formatter"}
         if "formatter" in keywords:
-            options["formatter"] = printing.callbacks(ev, node, printing.formatter_of(ev, node, keywords["formatter"])) or None
+            options["formatter"] = (
+                print_options.callbacks(ev, node, print_options.formatter_of(ev, node, keywords["formatter"])) or None
+            )
         try:
-            with np.printoptions(**printing.options(ev, node)):
+            with np.printoptions(**print_options.options(ev, node)):
                 return str(getattr(np, path)(x, *rest, **options))
         except (TypeError, ValueError) as error:
             return ev.fail("F703", node, f"{path}: {error}")

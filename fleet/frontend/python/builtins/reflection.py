@@ -153,7 +153,7 @@ def _issubclass(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
     kind = args[0]
     try:
         python = stand_ins.class_type(kind) if isinstance(kind, Class) else stand_ins.stand_in(kind)
-    except stand_ins.Unknown:
+    except stand_ins.NoStandIn:
         python = None
     if not isinstance(python, type):
         return ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes")

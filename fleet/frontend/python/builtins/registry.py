@@ -231,7 +231,7 @@ def _is_abstractly(ev: Evaluator, node: ast.AST, value: Value, kind: type) -> bo
     """`isinstance` with a class of `collections.abc` or `numbers`."""
     try:
         return issubclass(stand_ins.python_type(value), kind)
-    except stand_ins.Unknown:
+    except stand_ins.NoStandIn:
         return ev.fail("F506", node, f"isinstance of {words(value)} with {kind.__name__} is not supported")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError, SourceError
-from fleet.frontend.arrays.functions.printing import formatter_of
+from fleet.frontend.arrays.functions.print_options import formatter_of
 from fleet.frontend.arrays.tracing import Tracing
 from fleet.frontend.python import calls, imports
 from fleet.frontend.python.flow import contexts, exceptions

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from fleet.frontend import written_abstract, written_classes
-from fleet.frontend.arrays.functions import printing
+from fleet.frontend.arrays.functions import print_options
 from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import CallFrame, Class, Library, TracedArray, Value
@@ -65,7 +65,7 @@ def _text(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Mappi
         made = np.polynomial.Polynomial(*plain)  # pyright: ignore[reportArgumentType] -- arrays, all of them
     except ValueError as error:
         return ev.refuse("F703", node, str(error), error)
-    with np.printoptions(**printing.options(ev, node)):
+    with np.printoptions(**print_options.options(ev, node)):
         return repr(made) if ev.truth(as_call(expression_at(node)), args[3]) else str(made)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.frontend.arrays import foreign
-from fleet.frontend.arrays.functions import printing
+from fleet.frontend.arrays.functions import print_options
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import views
 from fleet.frontend.python.flow import exceptions
@@ -53,7 +53,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
     match value:
         case TracedArray():
             if ev.formatter and (value.shape or (quoted and not value.scalar)):
-                return [printing.text(ev, node or ev.module.tree, value, quoted=quoted)]
+                return [print_options.text(ev, node or ev.module.tree, value, quoted=quoted)]
             check_printed(ev, node or ev.module.tree, value)
             return [(value, "r" if quoted else "s", "")]
         case Text():

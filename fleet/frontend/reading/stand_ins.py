@@ -209,7 +209,7 @@ def stand_in(value: Value) -> Any:
             return type_of(value)()
         case Class():
             return type_of(value)
-        case np.generic():
+        case str() | bytes():  # np.str_ too
             return type(value)()
         case np.dtype():
             return value.type if is_scalar_type(value) else value
@@ -221,7 +221,7 @@ def stand_in(value: Value) -> Any:
             return _lazy(value.kind)
         case DictView():
             return getattr({}, value.kind)()
-        case None | tuple() | str() | Text() | bytes() | List() | Dict() | Set() | RangeValue() | Slice():
+        case None | tuple() | Text() | List() | Dict() | Set() | RangeValue() | Slice():
             return _EMPTY[value.kind if isinstance(value, List | Dict) else _name(value)]()
         case SourceFunction():
             return _function

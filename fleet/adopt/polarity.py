@@ -1,4 +1,4 @@
-"""Whether resets and enables are active low, by what the sources do with them.
+"""Polarity of resets and memory enables, active high or active low, from their use in the sources.
 
 A reset is followed from the port of the top through assignments and instances to the edges and the first conditions of clocked
 blocks. An enable of a memory is followed to the conditions that ask for it; one that the design drives, back to what drives it.

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fleet.adopt import ghdl_verilog
 from fleet.adopt.filelist import Sources
 from fleet.adopt.ghdl_verilog import GhdlOutputs, mended
 from fleet.core.files import write_atomically
@@ -23,8 +24,6 @@ from fleet.engines.rtl_sim.tools import GHDL_HINT
 from fleet.errors import DeviceError, SetupError
 
 _SECONDS = 300
-_MENDED = "mended 1"
-"""Part of the cache's keys: changes with `fleet.adopt.ghdl_verilog`."""
 _OPTIONS = ("--std=08", "-fsynopsys", "--no-formal")
 """Without assertions: each would end the simulation, before the reset and with severity `warning`, too."""
 _ENTITY = re.compile(r"^\s*entity\s+(\w+)\s+is\b", re.I | re.M)
@@ -70,7 +69,8 @@ def _made(program: str, files: Sequence[Path], entity: str, generics: Mapping[st
     """The Verilog of an entity, from the cache or made now."""
     words = [*_OPTIONS, *(f"-g{name}={value}" for name, value in generics.items())]
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
-    digest = hashlib.sha256("\0".join([version, _MENDED, entity, *words]).encode())
+    digest = hashlib.sha256("\0".join([version, entity, *words]).encode())
+    digest.update(Path(ghdl_verilog.__file__).read_bytes())  # what mends the text decides it, too
     for path in files:
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     kept = made_folder() / digest.hexdigest()[:32] / f"{entity}.v"

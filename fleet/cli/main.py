@@ -157,7 +157,10 @@ _NO_COMMAND = re.compile(r"No such command '(.+?)'")
 
 
 def _meant(name: str, context: click.Context) -> str:
-    """Return the command that a name stands for: the same name in another group, else one spelt alike, here before elsewhere."""
+    """Return the command that an unknown name most likely means, "" if none is close.
+
+    First the same name in another group, then a similar one in this group, then a similar one in any group.
+    """
     root = context.find_root()
     known = list(_paths(root.command, root, (root.command_path,)))
     same = [path for path in known if path[-1] == name]

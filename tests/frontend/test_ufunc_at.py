@@ -65,7 +65,7 @@ def test_at_changes_what_numpy_changes(tmp_path, index: str, name: str, form: in
     try:
         (found,) = run_vm(tmp_path, text, x=x, y=values).values()
     except SourceError as error:
-        assert "F405 `...` that stands for no dimension" in str(error), text  # noqa: PT017
+        assert "F405 an index with an empty `...`" in str(error), text  # noqa: PT017
         return
     np.testing.assert_array_equal(found, expected, err_msg=text)
 

@@ -297,7 +297,7 @@ class _Reader:
         return ScriptOperation(3, instance.index, address, mask, value & mask, text=text, size=size)
 
     def _size(self, t: TomlTable, instance: ProtocolInstance, address: int, known: int) -> int:
-        """Bytes of an access; known: of the register, 0 if it is none; 0: those that the address allows."""
+        """Return how many bytes an access has; 0: as many as its address allows. known: those of the register, 0 without one."""
         data, says = _LANES.get(instance.port.protocol.name, ("", ""))
         lanes = bool(data) and (not says or says in instance.port.widths)
         most = instance.port.width(data) // 8 if lanes else 0

@@ -11,7 +11,10 @@ import numpy as np
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Library, Value
 
-CLASSES: Mapping[str, Any] = {"numpy.datetime64": np.datetime64, "numpy.timedelta64": np.timedelta64}
+CLASSES: Mapping[str, type[np.datetime64 | np.timedelta64]] = {
+    "numpy.datetime64": np.datetime64,
+    "numpy.timedelta64": np.timedelta64,
+}
 FUNCTIONS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(CLASSES, ()),
     **{f"numpy.{n}": () for n in ("busday_count", "busday_offset", "is_busday", "datetime_as_string", "datetime_data")},
@@ -20,7 +23,7 @@ FUNCTIONS: Mapping[str, tuple[int, ...]] = {
     **{f"numpy.{n}": () for n in ("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "negative", "sign",
                                   "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and",
                                   "array_equiv", "ediff1d", "nanmin", "nanmax", "amin", "amax", "fmax", "fmin", "percentile",
-                                  "quantile", "datetime_as_string", "can_cast", "broadcast_to", "bincount", "setxor1d")},
+                                  "quantile", "can_cast", "broadcast_to", "bincount", "setxor1d")},
 }  # fmt: skip
 """Function of NumPy -> its arguments that may be dates written as text; all functions take dates."""
 ONLY = frozenset(f"numpy.{n}" for n in ("datetime64", "timedelta64", "busday_count", "busday_offset", "is_busday",
@@ -38,7 +41,7 @@ def check(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value]) -> Non
 
 
 def is_dates(dtype: np.dtype) -> bool:
-    """Return whether a dtype is one of dates or spans of time, or has fields of such."""
+    """Return whether a dtype is `datetime64` or `timedelta64`."""
     return dtype.kind in "mM"
 
 

@@ -86,7 +86,7 @@ _MET = frozenset({"where", "select", "choose", "clip", "maximum", "minimum"})
 _GROWS = frozenset({"add", "sub", "mul", "pow", "mod"})
 _REDUCED = frozenset({"sum", "prod", "cumsum", "mean", "std", "var", "average", "square"})
 _KINDS = "text, dates, records, objects or a masked array"
-_PYTHON: Mapping[str, Any] = {
+_PYTHON: Mapping[str, type] = {
     **dates.CLASSES, "numpy.void": np.void, "numpy.recarray": np.recarray, "numpy.ndarray": np.ndarray, "numpy.str_": np.str_,
     "builtins.str": str, "builtins.object": object, "builtins.float": float, "builtins.int": int, "builtins.bool": bool,
 }  # fmt: skip

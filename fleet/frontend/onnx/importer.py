@@ -271,7 +271,7 @@ class _Walk:
 
 
 def _contradicts(port: OnnxPort, value: OnnxArray) -> bool:
-    """Whether the file declares other sizes for an output; 0 is what some exporters write for a size that they do not know."""
+    """Return whether an output's shape differs from the declared one. Some exporters declare an unknown size as 0."""
     dims = port.dims
     if dims is None:
         return False

@@ -19,15 +19,14 @@ from fleet.errors import ModelError
 from fleet.frontend.drawn import drawn_input
 from fleet.frontend.onnx.choice import ModelChoice
 from fleet.frontend.onnx.cut import cut, resized
-from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, generalised
-from fleet.frontend.onnx.dynamic import drawn_sizes as instance_sizes
+from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, drawn_sizes, generalised
 from fleet.frontend.onnx.graph import OnnxModel, OnnxPort
 from fleet.frontend.onnx.importer import import_model
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
 from fleet.frontend.onnx.sizes.demanded import demanded_sizes
-from fleet.frontend.onnx.sizes.names import drawn_sizes, stated
+from fleet.frontend.onnx.sizes.names import input_sizes, stated
 from fleet.frontend.onnx.tensors import dtype_of
 from fleet.frontend.onnx.texts import TEXT, decoded, encoded, spelled
 from fleet.ir.program import Argument, Program
@@ -80,7 +79,7 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
 
 def sizes_of(model: OnnxModel, batch: int) -> dict[str, int]:
     """Sizes of the unknown dimensions of drawn inputs, by their names (`fleet.frontend.onnx.sizes`)."""
-    return drawn_sizes(free_dims(model), demanded_sizes(model), batch)
+    return input_sizes(free_dims(model), demanded_sizes(model), batch)
 
 
 def free_dims(model: OnnxModel) -> list[str]:
@@ -204,7 +203,7 @@ def general_program(
         shaped = [replace(g, shape=_shape(a, g.shape, sizes)) for a, g in zip(declared, given, strict=True)]
         return ProgramInstance(sizes, _imported(model, shaped, rest, fixed, dict(bound), None, choices)), choices
 
-    made = [instance(sizes) for sizes in instance_sizes(names)]
+    made = [instance(sizes) for sizes in drawn_sizes(names)]
     instances = [i for i, _ in made]
     chosen = made[0][1]
     for name in names if chosen else ():  # sizes of 1 are what branches and Squeeze ask for

@@ -57,7 +57,7 @@ def expanded(ev: Evaluator, node: ast.AST, value: TracedArray, given: Sequence[V
         ev.fail("F312", place, "an index can have one `...` only")
     at = dots[0] if dots else len(items)
     if dots and not missing and any(map(is_array, items)) and all(map(_any_choice, (items[:at], items[at + 1 :]))):
-        what = "`...` that stands for no dimension between an array of indices and another index"
+        what = "an index with an empty `...` between an array of indices and another index"
         ev.fail("F405", place, what, "NumPy puts the dimensions of the indices first; index in two steps")
     return [*items[:at], *([Slice(None, None)] * missing), *items[at + len(dots) :]]
 

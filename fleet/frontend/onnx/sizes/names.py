@@ -45,7 +45,7 @@ def with_sizes(dim: int | str, sizes: Mapping[str, int], names: Sequence[str]) -
     return rest if found is None else found
 
 
-def drawn_sizes(dims: Sequence[str], demanded: Mapping[str, int], usual: int) -> dict[str, int]:
+def input_sizes(dims: Sequence[str], demanded: Mapping[str, int], usual: int) -> dict[str, int]:
     """Sizes of all unknown dimensions of drawn inputs: those demanded, expressions of others, else the usual one."""
     sizes = {name: demanded.get(name, usual) for name in dims}
     plain = {name: size for name, size in sizes.items() if stated(name, [n for n in dims if n != name]) is None}

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Generator, Mapping
@@ -38,17 +39,26 @@ _NO_SPACE = "free space or choose another folder; what was there is untouched"
 def replacing(path: Path, *, kind: type[FleetError] = FleetError, hint: str = _NO_SPACE) -> Generator[IO[bytes]]:
     """Open a file under a temporary name in the folder of `path`, to write what shall stand there; its folders are made.
 
-    It is renamed when the block ends, and removed when the block fails. Raises `kind` if the disk is full or the folder cannot be
-    written.
+    It is renamed when the block ends, and removed when the block fails. A link stays one: what it leads to is replaced. What is no
+    file (/dev/null, /dev/stdout, a pipe) is never replaced: it gets the bytes when the block ends. Raises `kind` if the disk is
+    full or the folder cannot be written.
     """
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}", suffix=".tmp")
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with tempfile.TemporaryFile() as f:
+                yield f
+                f.seek(0)
+                with path.open("wb") as device:
+                    shutil.copyfileobj(f, device)
+            return
+        place = Path(os.path.realpath(path))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fd, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}", suffix=".tmp")
         with os.fdopen(fd, "wb") as f:
             yield f
         Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
+        os.replace(temporary, place)
         temporary = None
     except OSError as error:
         raise kind(f"cannot be written ({error.strerror or error})", where=str(path), hint=hint) from error

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fleet.core.archives import check_archive
+from fleet.core.files import replacing
 from fleet.errors import ModelError
 
 RANGES: tuple[str, ...] = ("minmax", "percentile", "entropy")
@@ -64,13 +65,8 @@ class Calibration:
         path = folder / f"{digest.hexdigest()[:32]}.npz"
         if path.is_file():
             return path
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_suffix(".part")
-            temporary.write_bytes(self.encoded())
-            temporary.replace(path)
-        except OSError as error:
-            raise ModelError(f"cannot be written ({error.strerror or error})", where=str(path)) from error
+        with replacing(path, kind=ModelError) as file:
+            file.write(self.encoded())
         return path
 
 

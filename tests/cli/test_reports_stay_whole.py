@@ -184,7 +184,7 @@ def running(word: str) -> list[str]:
 def test_a_signal_during_the_simulation(report: Path, fleet: Fleet, name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     before, temporary = tree(report), tmp_path_factory.mktemp("temporary")
     ran = fleet(*RTL, "--report", "r", prelude=AT_RUN.format(name=name), env={"TMPDIR": str(temporary)})
-    assert (ran.code, ran.err.strip()) == ENDINGS[name]
+    assert (ran.code, ran.err.splitlines()[-1]) == ENDINGS[name]  # above it, progress of a build that nobody had made before
     pid = int((report.parent / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

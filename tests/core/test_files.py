@@ -1,16 +1,18 @@
-"""Files written together by several processes: one writer at a time, and nothing of the lock is left."""
+"""Files are written whole; what is no file is never replaced; of several processes one writes at a time, and no lock is left."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import threading
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fleet.core.files import _locked, load_pair, save_pair
+from fleet.core.files import _locked, load_pair, save_pair, write_atomically
 from fleet.errors import FleetError
 
 WRITERS, ROUNDS = 4, 25
@@ -75,3 +77,35 @@ def test_a_pair_is_of_one_writer(tmp_path: Path) -> None:
     assert table["by"] == arrays["by"].tolist()
     assert len(list(tmp_path.iterdir())) == 2
     assert json.loads((tmp_path / "pair.json").read_text())["by"] == table["by"]
+
+
+def test_a_pipe_gets_the_bytes_and_stays_one(tmp_path: Path) -> None:
+    """Like /dev/null and /dev/stdout: a file in its place would be everybody's fault to find."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write_atomically(pipe, b"whole")
+    assert pipe.is_fifo()
+    reader.join(10)
+    assert got == [b"whole"]
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_device_without_room_says_so(tmp_path: Path) -> None:
+    link = tmp_path / "full"
+    link.symlink_to("/dev/full")
+    with pytest.raises(FleetError, match="No space left on device"):
+        write_atomically(link, b"whole")
+    assert link.is_char_device()
+
+
+def test_what_a_link_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    link, file = tmp_path / "link", tmp_path / "below" / "file"
+    link.symlink_to(file)
+    for text in (b"made", b"replaced"):
+        write_atomically(link, text)
+        assert (link.is_symlink(), file.read_bytes()) == (True, text)
+    assert [p.name for p in file.parent.iterdir()] == ["file"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
 from fleet.isa.description import Description
@@ -197,25 +197,15 @@ def _written(instruction_set: InstructionSet, texts: Mapping[Path, str]) -> tupl
     folder = generated_folder(instruction_set)
     try:
         for path, text in texts.items():
-            _replace(path, text.encode())
+            write_atomically(path, text.encode())
         current = python_modules(load(instruction_set.description))
         for path in modules:
-            _replace(path, current[path.name].encode())
+            write_atomically(path, current[path.name].encode())
         return (*modules, *(export(instruction_set.description, folder) if folder is not None else ()))
     except BaseException:
         for path, data in before.items():
             if data is None:
                 path.unlink(missing_ok=True)
             else:
-                _replace(path, data)
+                write_atomically(path, data)
         raise
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(exist_ok=True)
-        temporary.write_bytes(data)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path)) from error

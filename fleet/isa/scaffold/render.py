@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from fleet.core.files import write_atomically
 from fleet.errors import FleetError
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -67,11 +67,5 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> list[Path]:
         if file.exists() or file.is_symlink():
             raise FleetError("is already there", where=str(file), hint="choose another name or folder")
     for file, text in zip(files, texts.values(), strict=True):
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            temporary = file.with_name(f".{file.name}.tmp")
-            temporary.write_bytes(text.encode() if isinstance(text, str) else text)
-            os.replace(temporary, file)
-        except OSError as error:
-            raise FleetError(f"cannot be written ({error.strerror or error})", where=str(file)) from error
+        write_atomically(file, text.encode() if isinstance(text, str) else text)
     return files

@@ -19,13 +19,13 @@ import math
 import mmap
 import os
 import struct
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from fleet.core.files import replacing
 from fleet.errors import FleetError, ModelError
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import Recipe, Weights, recipe_to_plain
@@ -58,25 +58,14 @@ def save(module: Contents, path: Path) -> None:
     text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
     digest = hashlib.sha256()
     size = 0
-    path = Path(path)
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-        with os.fdopen(fd, "wb") as file:
-            file.write(bytes(_PREFIX.size))
-            for part in _payload(text, arrays):
-                file.write(part)
-                digest.update(part)
-                size += len(part)
-            file.seek(0)
-            file.write(_PREFIX.pack(MAGIC, VERSION, 0, size, digest.digest()))
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ModelError(f"cannot be written ({error.strerror or error})", where=str(path)) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with replacing(Path(path), kind=ModelError) as file:
+        file.write(bytes(_PREFIX.size))
+        for part in _payload(text, arrays):
+            file.write(part)
+            digest.update(part)
+            size += len(part)
+        file.seek(0)
+        file.write(_PREFIX.pack(MAGIC, VERSION, 0, size, digest.digest()))
 
 
 def _payload(text: bytes, arrays: list[np.ndarray]) -> list[bytes]:

@@ -7,14 +7,13 @@ IR, of this package's sources and of the compiler's version: always in memory, a
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fleet.core.files import write_atomically
 from fleet.errors import FleetError, SetupError
 from fleet.ir.program import Program
 from fleet.targets.riscv.elf import ElfImage, Symbol, read_object, write_image
@@ -83,7 +82,7 @@ class RiscvProgram:
 
     def save(self, path: Path) -> None:
         """Write the ELF image to a file, first under a temporary name. Raises FleetError on failure."""
-        _write(path, self.elf)
+        write_atomically(path, self.elf)
 
 
 def compile_riscv(
@@ -113,7 +112,7 @@ def compile_riscv(
         _keep_module(key, ready.as_bitcode())  # emitting code changes a module
         code = bytes(machine.emit_object(ready))
         if cache is not None:
-            _write(cache / f"{key}.o", code + hashlib.sha256(code).digest())
+            write_atomically(cache / f"{key}.o", code + hashlib.sha256(code).digest())
     _objects[key] = code
     image = link(code, CODE_BASE, ENTRY, module.absolute)
     end = max(segment.address + segment.size for segment in image.segments)
@@ -190,18 +189,3 @@ def _cached(folder: Path | None, key: str) -> bytes | None:
     except (OSError, FleetError):
         return None
     return code
-
-
-def _write(path: Path, data: bytes) -> None:
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-        with os.fdopen(fd, "wb") as f:
-            f.write(data)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise FleetError(f"cannot write ({error.strerror})", where=str(path), hint="choose another place") from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)

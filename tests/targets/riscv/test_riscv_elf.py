@@ -79,7 +79,7 @@ def test_readelf_accepts_it(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(FleetError, match="cannot write"):
+    with pytest.raises(FleetError, match="cannot be written"):
         program().save(tmp_path / "file" / "model.elf")
 
 

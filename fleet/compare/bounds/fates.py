@@ -32,8 +32,8 @@ def fates_of(program: Program, trace: Trace) -> dict[str, str]:
     stated = trace.meta.get("fates")
     if not isinstance(stated, Mapping):
         return {}
-    graph = _Graph(program)
     words = {name: str(why) for name, why in stated.items()}
+    graph = _Graph(program, words)
     return {name: why for name, why in words.items() if name not in trace.tensors and _holds(graph, trace, name, why, words)}
 
 
@@ -43,7 +43,7 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
         return False
     if why.startswith(_FUSED):
         into = why.removeprefix(_FUSED)
-        return into in trace.tensors and into in graph.operations and graph.reaches(op, graph.operations[into], words)
+        return into in trace.tensors and into in graph.operations and graph.reaches(op, graph.operations[into])
     if why.startswith(_SAME):
         other = graph.operations.get(why.removeprefix(_SAME))
         return why.removeprefix(_SAME) in {a.name for a in graph.program.arguments} or (
@@ -56,30 +56,39 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
 
 
 class _Graph:
-    def __init__(self, program: Program) -> None:
+    """What a program says of its operations.
+
+    words: operation id -> why it was not compared.
+    """
+
+    def __init__(self, program: Program, words: Mapping[str, str]) -> None:
         self.program = program
         self.operations = {op_id(op): op for op in program.operations()}
-
-    def reaches(self, start: FleetOp, end: FleetOp, words: Mapping[str, str]) -> bool:
-        """Return whether `end` uses the result of `start`, directly or through other operations.
-
-        words: operation id -> why it was not compared. If operations were merged into `x` ("the same as x"), users of x use them
-        too.
-        """
-        twins: dict[str, list[FleetOp]] = {}
+        self._position = {op: i for i, op in enumerate(program.operations())}
+        self._twins: dict[str, list[FleetOp]] = {}
         for name, why in words.items():
             if why.startswith(_SAME) and name in self.operations:
-                twins.setdefault(why.removeprefix(_SAME), []).append(self.operations[name])
+                self._twins.setdefault(why.removeprefix(_SAME), []).append(self.operations[name])
+
+    def reaches(self, start: FleetOp, end: FleetOp) -> bool:
+        """Return whether `end` uses the result of `start`, directly or through other operations.
+
+        If operations were merged into `x` ("the same as x"), users of x use them too.
+        """
+        return self._within(start, end, self._position[end]) or (bool(self._twins) and self._within(start, end, None))
+
+    def _within(self, start: FleetOp, end: FleetOp, last: int | None) -> bool:
+        """As `reaches`, by way of operations no later than `last` alone: without twins no other way leads to it."""
         seen: set[FleetOp] = set()
         waiting = [start]
         while waiting:
             op = waiting.pop()
             if op is end:
                 return True
-            if op not in seen:
+            if op not in seen and (last is None or self._position.get(op, 0) <= last):
                 seen.add(op)
                 waiting += [u.operation for r in op.results for u in r.uses if isinstance(u.operation, FleetOp)]
-                waiting += twins.get(op_id(op), []) if op.results else []
+                waiting += self._twins.get(op_id(op), []) if op.results else []
         return False
 
     def users(self, op: FleetOp) -> set[str]:

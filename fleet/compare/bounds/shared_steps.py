@@ -36,6 +36,7 @@ def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Ma
     composites: as returned by `stated`. Steps are the program's operations between the composite's operands and its result.
     """
     operations = {op_id(op): op for op in program.operations()}
+    position = _positions(program)
     found: dict[str, tuple[str, ...]] = {}
     for root, enters in composites.items():
         if root not in operations:
@@ -43,7 +44,7 @@ def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Ma
         between = _between(operations[root], frozenset(enters))
         if any(isinstance(op, RegionOp) for op in (*between, operations[root])):
             continue  # the result of a decision or loop is not a step's
-        steps = tuple(name for name, op in operations.items() if op in between)
+        steps = _in_order(between, position)
         if any(groups.get(name) != root for name in steps):
             found[root] = steps
     return found
@@ -55,6 +56,7 @@ def hidden_steps(program: Program, shown: Collection[str], names: Collection[str
     Operations that depend on arguments only, and on nothing in `shown`, are left out: they are the model itself, not a step of it.
     """
     operations = {op_id(op): op for op in program.operations()}
+    position = _positions(program)
     enters = frozenset(shown)
     found: dict[str, tuple[str, ...]] = {}
     for name in names:
@@ -63,8 +65,17 @@ def hidden_steps(program: Program, shown: Collection[str], names: Collection[str
             continue  # the result of a decision or loop is not a step's
         seen = (value.owner for op in (*between, operations[name]) for value in op.operands)
         if any(isinstance(op, FleetOp) and op_id(op) in enters for op in seen):
-            found[name] = tuple(n for n, op in operations.items() if op in between)
+            found[name] = _in_order(between, position)
     return found
+
+
+def _positions(program: Program) -> dict[FleetOp, int]:
+    return {op: i for i, op in enumerate(program.operations())}
+
+
+def _in_order(operations: Collection[FleetOp], position: Mapping[FleetOp, int]) -> tuple[str, ...]:
+    """Return the ids of those of the program, in its order."""
+    return tuple(op_id(op) for op in sorted((op for op in operations if op in position), key=position.__getitem__))
 
 
 def _between(root: FleetOp, enters: frozenset[str]) -> set[FleetOp]:

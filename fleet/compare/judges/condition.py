@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.compare.judges.higher_precision import evaluate
+from fleet.compare.judges.higher_precision import Steps, evaluate
 from fleet.compare.metrics import root_mean_square
 from fleet.compare.rules.steps import Array
 from fleet.ir.dialect import FleetOp, kind_of, op_id
@@ -112,7 +112,8 @@ def determined(
     Raises FleetError as `evaluate` does.
     """
     plain = {name: a.astype(dtype) if a.dtype.kind == "f" else a for name, a in arguments.items()}
-    values = evaluate(program, plain, keep, dtype)
+    steps: Steps = {}
+    values = evaluate(program, plain, keep, dtype, steps=steps)
     eps = {op_id(op): _eps(op) for op in program.operations() if op.results and op_id(op) in values}
     condition = {name: np.zeros(v.shape) for name, v in values.items()}
     jumps = {name: np.zeros(v.shape, bool) for name, v in values.items()}
@@ -123,7 +124,7 @@ def determined(
         def rounds(op: FleetOp, value: Array, rng: np.random.Generator = rng) -> Array:
             return rounded_at_random(value, numpy_dtype(op.results[0].type), rng)
 
-        found = evaluate(program, changed, keep, dtype, rounds if ulps == 1 else None)
+        found = evaluate(program, changed, keep, dtype, rounds if ulps == 1 else None, steps)
         for name, value in values.items():
             distance = _distance(value, found[name])
             if ulps > 1:
@@ -155,6 +156,7 @@ def stated_moves(
     moves = {name: np.zeros(v.shape) for name, v in values.items()}
     if all(functions.of(op, np.zeros(1, dtype)) is None for op in program.operations() if op.results):
         return moves
+    steps: Steps = {}
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, DRAWS + JUMP_DRAWS + draw])
 
@@ -165,7 +167,7 @@ def stated_moves(
             signs = (1.0, -1.0)[draw] if draw < 2 else rng.choice([-1.0, 1.0], value.shape)
             return value + (error * signs).astype(value.dtype)
 
-        found = evaluate(program, plain, values.keys(), dtype, off)
+        found = evaluate(program, plain, values.keys(), dtype, off, steps)
         moves = {name: np.maximum(moves[name], _distance(value, found[name])) for name, value in values.items()}
     return moves
 

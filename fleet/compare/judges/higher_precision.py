@@ -43,8 +43,17 @@ Change: TypeAlias = Callable[[FleetOp, Array], Array]
 """Returns what an operation's result counts as; called with each one, in the bodies of loops and decisions too."""
 
 
+Steps: TypeAlias = dict[FleetOp, EvaluationStep]
+"""Operations prepared for one dtype, without any change: who evaluates a program several times prepares them once."""
+
+
 def evaluate(
-    program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype, change: Change | None = None
+    program: Program,
+    arguments: Mapping[str, Array],
+    keep: Collection[str],
+    dtype: np.dtype,
+    change: Change | None = None,
+    steps: Steps | None = None,
 ) -> dict[str, Array]:
     """Return operation id -> value, for the operations of `keep`. Values are dropped after their last use.
 
@@ -52,10 +61,12 @@ def evaluate(
         arguments: each input and weight; floats in `dtype`, everything else in the program's dtype.
         dtype: float64 or longdouble.
         change: applied to each result, or None.
+        steps: filled and read here; of other evaluations of this program in `dtype`.
 
     Raises:
         FleetError: an operation cannot be computed in `dtype`.
     """
+    steps = {} if steps is None else steps
     values: dict[SSAValue, Array] = {}
     operations = list(program.operations())
     left = Counter(v for op in operations for v in op.operands)
@@ -64,7 +75,7 @@ def evaluate(
         if not op.results or isinstance(op, d.PrintOp):
             continue
         with np.errstate(all="ignore"):
-            values[op.results[0]] = found = _prepare(op, dtype, change)(
+            values[op.results[0]] = found = _prepare(op, dtype, change, steps)(
                 [_value(program, arguments, values, v) for v in op.operands]
             )
         if op_id(op) in keep and not isinstance(op, d.RegionOp):
@@ -76,11 +87,13 @@ def evaluate(
     return kept
 
 
-def _prepare(op: FleetOp, dtype: np.dtype, change: Change | None) -> EvaluationStep:
+def _prepare(op: FleetOp, dtype: np.dtype, change: Change | None, steps: Steps) -> EvaluationStep:
     """Prepare an operation for operands as evaluated here; bodies are evaluated in `dtype` and changed too."""
     if isinstance(op, d.RegionOp):
-        return prepare_bodies(op, partial(_prepare, dtype=dtype, change=change))
-    step = _prepare_plain(op, dtype)
+        return prepare_bodies(op, partial(_prepare, dtype=dtype, change=change, steps=steps))
+    step = steps.get(op)
+    if step is None:
+        step = steps[op] = _prepare_plain(op, dtype)
     if change is None or not op.results:
         return step
     return lambda operands: change(op, step(operands))

@@ -61,7 +61,7 @@ def absolute_error(reference: Array, other: Array) -> Array:
     if reference is other or same_numbers(reference, other):
         return none(reference.shape)
     if reference.dtype.kind in "iub" and other.dtype.kind in "iub":
-        return _integer_distance(reference.astype(np.int64), other.astype(np.int64))
+        return _integer_distance(reference, other)
     wide = np.complex128 if "c" in (reference.dtype.kind, other.dtype.kind) else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.asarray(np.abs(other.astype(wide) - reference.astype(wide)))
@@ -225,9 +225,13 @@ def _ordered(values: Array) -> Array:
 
 
 def _integer_distance(a: Array, b: Array) -> Array:
-    """Return |a - b| of signed integers as float64: the exact distance, rounded once."""
-    if a.dtype.itemsize <= 4:
+    """Return |a - b| of integers and booleans as float64: the exact distance, rounded once."""
+    unsigned = [v.dtype.kind == "u" and v.dtype.itemsize == 8 for v in (a, b)]
+    if any(unsigned) and not all(unsigned):  # no dtype of NumPy's holds both
+        return np.asarray(np.abs(a.astype(object) - b.astype(object)).astype(np.float64))
+    if a.dtype.itemsize <= 4 and b.dtype.itemsize <= 4:
         return np.asarray(np.abs(np.subtract(a, b, dtype=np.int64)).astype(np.float64))
+    a, b = (v.astype(np.uint64 if all(unsigned) else np.int64) for v in (a, b))
     low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
     with np.errstate(over="ignore"):
         return np.asarray((high - low).astype(np.float64))

@@ -112,6 +112,8 @@ def measured(
         reasons.append(f"local run: shape {list(local[1].shape)} instead of {list(shape)}")
         local = None
     bound = local_bound = own_bound = worst = local_worst = ways = None
+    if kind == "bound" and not _comparable(reference.dtype, other.dtype):
+        reasons.append(f"dtype {other.dtype.name} instead of {reference.dtype.name}")
     required = kind == "bound" and not reasons
     undecided = np.zeros(reference.shape, bool)
     error = absolute_error(reference, other)
@@ -181,6 +183,11 @@ def measured(
         ways=ways,
     )
     return Measured(row, undecided)
+
+
+def _comparable(a: np.dtype, b: np.dtype) -> bool:
+    """Return whether two sides may hold one operation in these: a device may store its floats in fewer bits, and nothing else."""
+    return a == b or (a.kind == b.kind and a.kind in "fc")
 
 
 @dataclass(frozen=True)

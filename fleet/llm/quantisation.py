@@ -28,12 +28,13 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from fleet.core.code_digest import code_digest
 from fleet.core.codec import Json
 from fleet.errors import ModelError
 from fleet.llm import corrected_layers as corrected
@@ -291,23 +292,13 @@ def _round(
     return {name: Quantised(c, s, choice.group) for name, c, s in zip(names, codes, scales, strict=True)}
 
 
-@cache
-def _code_digest() -> str:
-    """Return a hash of the sources that determine a rounding, so that no cached result outlives them."""
-    total = hashlib.sha256()
-    for module in (nearest, compensated, refined, prune, reference, corrected):
-        total.update(Path(str(module.__file__)).read_bytes())
-    total.update(Path(__file__).read_bytes())
-    return total.hexdigest()
-
-
 def _key(weights: ModelWeights, choice: Quantisation, calibration: Sequence[int]) -> str:
     parts = {
         "weights": weights.digest,
         "config": asdict(weights.config),
         "choice": asdict(choice),
         "calibration": list(map(int, calibration)) if choice.calibrated else [],
-        "code": _code_digest(),
+        "code": code_digest(nearest, compensated, refined, prune, reference, corrected, __file__),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -1,21 +1,24 @@
-"""Weights processed offline: quantised once by content, in memory and in a folder of the cache."""
+"""Weights processed offline: quantised once by content, options and code, in memory and in a folder of the cache."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import OrderedDict
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from fleet.core.cache import cache_root
+from fleet.core.code_digest import code_digest
 from fleet.core.sealed import read_sealed, write_sealed
 from fleet.errors import ModelError
 from fleet.sdk.tasks import Quantiser
-from fleet.transforms.prune import pruned
+from fleet.transforms import prune
+from fleet.transforms import quantise as nearest
+from fleet.transforms import quantise_compensated as compensated
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
-from fleet.transforms.quantise_compensated import quantise_compensated
 
 _KEPT_BYTES = 1 << 28
 _LEAST_FILE = 1 << 16
@@ -34,7 +37,8 @@ def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = 
 
     def quantised(array: np.ndarray, group: int, levels: int, kept: int = 0, /) -> tuple[np.ndarray, np.ndarray]:
         content, met = (hashlib.sha256(np.ascontiguousarray(a).data).hexdigest() if a is not None else "" for a in (array, moments))
-        parts = [content, array.dtype.str, list(array.shape), group, levels, options.clip, options.rounding, met, kept]
+        code = code_digest(prune, nearest, compensated, __file__)
+        parts = [content, array.dtype.str, list(array.shape), group, levels, asdict(options), met, kept, code]
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         found = _KEPT.get(key) or _read(key, array.shape, group)
         if found is None:
@@ -59,7 +63,7 @@ def _rounded(
     Without data, sparse weights keep the largest of each block.
     """
     if kept and (moments is None or options.clip == "exact"):
-        weight, kept = pruned(weight, kept), 0
+        weight, kept = prune.pruned(weight, kept), 0
     grid = QuantiseOptions("exact", options.rounding)
     few = weight[:, :8]
     if options.clip != "exact" and not kept and np.isfinite(few).all():
@@ -70,7 +74,7 @@ def _rounded(
             pass  # not a model that was quantised for such a grid
     if moments is None or options.clip == "exact":
         return quantise(weight, group=group, levels=levels, options=options, name=name)
-    return quantise_compensated(weight, moments, group=group, levels=levels, options=options, kept=kept, name=name)
+    return compensated.quantise_compensated(weight, moments, group=group, levels=levels, options=options, kept=kept, name=name)
 
 
 def _folder() -> Path | None:

@@ -1,5 +1,6 @@
 """Metrics against slow references: one element at a time, with exact rationals and nextafter."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -133,6 +134,21 @@ def test_integers_are_exact():
     assert absolute_error(a, b).tolist() == [1.0, float(2**64 - 1), 0.0]
     assert error_stats(a, b).ulp_dtype == ""
     assert error_stats(np.array([True]), np.array([False])).mismatches == 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(2**64 - 1, 0), (2**64 - 1, -1), (2**63, -(2**63)), (2**64 - 1, 2**64 - 2), (255, -128), (1, 0)]
+)
+def test_integers_of_every_dtype_are_exact(a: int, b: int) -> None:
+    """Of every two dtypes that hold them: a distance is that of the numbers, not of their bits."""
+    for first, second in itertools.product(_holding(a), _holding(b)):
+        x, y = np.array([a], first), np.array([b], second)
+        assert absolute_error(x, y).tolist() == absolute_error(y, x).tolist() == [float(abs(a - b))]
+
+
+def _holding(n: int) -> list[np.dtype]:
+    kinds = [np.dtype(t) for t in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")]
+    return [t for t in kinds if np.iinfo(t).min <= n <= np.iinfo(t).max] + [np.dtype(bool)] * (n in (0, 1))
 
 
 def test_zero_elements_and_shapes():

@@ -113,6 +113,16 @@ def test_a_bound_that_holds_a_wrong_sign_decides_nothing(op) -> None:
     assert row.verdict == "fail"
 
 
+@pytest.mark.parametrize("other", [np.int64, np.uint32, np.float64, np.bool_])
+def test_the_same_numbers_in_another_dtype_are_a_difference(op, other: type) -> None:
+    """A cast that was dropped shows in the dtype alone; floats a device may store in fewer bits."""
+    ones = np.ones(4, np.int32)
+    row = measured(Basis(op, 0, "", bound=bound(0, 0, 0, 0)), ones, ones.astype(other), kind="bound").decided(None)
+    assert (row.verdict, row.reason) == ("fail", f"dtype {np.dtype(other).name} instead of int32")
+    row = measured(Basis(op, 0, "", bound=bound(0, 0, 0, 0)), REFERENCE, REFERENCE.astype(np.float16), kind="bound").decided(None)
+    assert row.verdict == "pass"
+
+
 def test_special_values_without_a_bound_are_decided_like_others(op) -> None:
     nan = np.array([np.nan, 2, 3, 4], np.float32)
     basis = Basis(op, 0, "", bound=bound(INF, 1, 1, 1))

@@ -1,15 +1,17 @@
-"""The compiler's quantiser with sparse weights: by magnitude, or compensated where data were seen."""
+"""The compiler's quantiser: sparse weights by magnitude, or compensated where data were seen; what its cache goes by."""
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fleet.targets import quantised
 from fleet.targets.quantised import quantiser
 from fleet.transforms.prune import pruned
-from fleet.transforms.quantise import QuantiseOptions, quantise
+from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 from fleet.transforms.quantise_compensated import quantise_compensated
 
 OPTIONS = QuantiseOptions()
@@ -55,3 +57,32 @@ def test_weights_on_the_grid_that_are_sparse_stay_as_they_are() -> None:
     codes, scales = quantiser(QuantiseOptions("exact"), "w")(on_grid.values(np.float32), 128, 7, 2)
     values = codes * np.repeat(scales.astype(np.float64), 128, axis=0)
     np.testing.assert_array_equal(values, on_grid.values(np.float64))
+
+
+def test_every_option_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each field some other value, after the default was kept: nothing of the default's comes back."""
+    made: list[QuantiseOptions] = []
+
+    def rounded(weight: np.ndarray, *rest: object, options: QuantiseOptions, **_: object) -> object:
+        made.append(options)
+        return real(weight, *rest, options=options, **_)  # type: ignore[arg-type]
+
+    real = quantised.quantise
+    monkeypatch.setattr(quantised, "quantise", rounded)
+    others = {"clip": "absmax", "rounding": "up"}
+    assert {f.name for f in fields(QuantiseOptions)} == set(others)
+    whole = np.tile(WEIGHT, (1, 3))  # large enough for the disk
+    for options in (OPTIONS, *(replace(OPTIONS, **{name: value}) for name, value in others.items())):
+        quantiser(options, "w")(whole, 128, 7)
+        assert made[-1] == options
+
+
+def test_an_edited_quantiser_makes_weights_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.tile(WEIGHT, (1, 3))
+    first = quantiser(OPTIONS, "w")(whole, 128, 7)[0]
+    monkeypatch.setattr(quantised, "code_digest", lambda *_: "another text")
+    monkeypatch.setattr(
+        quantised, "quantise", lambda w, *_, **__: Quantised(np.zeros(w.shape, np.int8), np.ones((2, 120), "<f2"), 128)
+    )
+    assert first.any()
+    assert not quantiser(OPTIONS, "w")(whole, 128, 7)[0].any()

@@ -35,6 +35,22 @@ def test_constants_of_one_number_and_different_types_stay() -> None:
     assert sum(isinstance(op, ConstantOp) for op in after.operations()) == 3
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_constants_that_only_count_as_equal_stay(dtype: type) -> None:
+    """The two zeros are equal and divide differently; as arrays and as Python numbers."""
+
+    def model(m: Any, x: Array) -> tuple[Array, ...]:
+        zeros = (filled(m, (6,), 0.0, dtype), filled(m, (6,), -0.0, dtype))
+        size = m.call("abs", x)
+        return (*(size / zero for zero in (*zeros, 0.0, -0.0)), zeros[0] * 1.0, zeros[1] * 1.0)
+
+    before = trace(model, x=(2, 6))
+    after = passed(before, EXACT)
+    assert_same_bits(before, after, data(before))
+    signs = [np.signbit(value).all() for value in outputs(after, data(before))]
+    assert signs == [False, True] * 3
+
+
 STAYS: dict[str, Callable[[Any, Array], Array]] = {
     "every second column, then the rest": lambda m, x: m.hstack([x[:, ::2], x[:, 3:]]),
     "rows put together as columns": lambda m, x: m.concatenate([x[:3], x[3:]], axis=1),

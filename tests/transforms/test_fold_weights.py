@@ -66,6 +66,15 @@ def test_the_hash_follows_the_values_and_the_expression() -> None:
     assert folded(2.0, 1.0) == folded(2.0, 1.0)
 
 
+def test_the_hash_follows_the_attributes() -> None:
+    """Two halves of one weight are two weights: who keeps anything by a weight's hash would take one for the other."""
+    before = trace(lambda m, x, w, v: (x @ (w[:2] * 2.0).T, x @ (w[1:] * 2.0).T, x @ (w[:2] * 2.0).T), W, x=(5, 4))
+    after = passed(before, FOLD)
+    assert isinstance(after.weights, Weights)
+    assert len({after.weights.digest(name) for name in after.weights}) == 2
+    assert_same_bits(before, after, data(before))
+
+
 def test_a_weight_is_not_blown_up() -> None:
     def model(m, x, w):
         return x + m.call("broadcast_to", w, shape=[400, 400])

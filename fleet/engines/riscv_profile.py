@@ -56,7 +56,7 @@ def profile_of(compiled: RiscvProgram, execution: Execution) -> StoredProfile | 
         blocks += [block for block in found if block.work]
     hottest = sorted(blocks, key=lambda block: -block.work)[:_BLOCKS]
     functions = {block.function for block in hottest}
-    texts = _assembly(compiled.asm(), functions) if hottest else {}
+    texts = _assembly(compiled.asm(functions), functions) if hottest else {}
     shown = (_shown(compiled, block, decoded[block.function], texts, execution.instructions) for block in hottest)
     return StoredProfile(tuple(operations), tuple(shown))
 

@@ -7,7 +7,9 @@ IR, of this package's sources and of the compiler's version: always in memory, a
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -76,9 +78,12 @@ class RiscvProgram:
         """The image's symbols by name."""
         return {symbol.name: symbol for symbol in self.image.symbols}
 
-    def asm(self) -> str:
-        """Return the assembly text of the whole program (`--emit riscv-asm`); compiles again what this process has not compiled."""
-        return _assembly(self.code_hash, self.llvm_ir, self.isa)
+    def asm(self, functions: Collection[str] | None = None) -> str:
+        """Return the assembly text of the whole program (`--emit riscv-asm`), or of some functions alone, which costs no more.
+
+        Compiles again what this process has not compiled.
+        """
+        return _assembly(self.code_hash, self.llvm_ir, self.isa, None if functions is None else frozenset(functions))
 
     def save(self, path: Path) -> None:
         """Write the ELF image to a file, first under a temporary name. Raises FleetError on failure."""
@@ -169,12 +174,26 @@ def _keep_module(key: str, bitcode: bytes) -> None:
 
 
 @lru_cache(maxsize=4)
-def _assembly(key: str, llvm_ir: str, isa: Isa) -> str:
+def _assembly(key: str, llvm_ir: str, isa: Isa, functions: frozenset[str] | None) -> str:
     import llvmlite.binding as llvm
 
     bitcode = _modules.get(key)
     module = optimised(llvm_ir, isa)[0] if bitcode is None else llvm.parse_bitcode(bitcode)
+    if functions is not None:
+        module = llvm.parse_assembly(_without_bodies(str(module), functions))
     return str(target_machine(isa).emit_assembly(module))
+
+
+def _without_bodies(llvm_ir: str, functions: Collection[str]) -> str:
+    """Return a module whose other functions are declared only. All of a program's are external."""
+
+    def kept(found: re.Match[str]) -> str:
+        return found[0] if found["quoted"] in functions or found["name"] in functions else f"declare {found['head']}"
+
+    return _DEFINITION.sub(kept, llvm_ir)
+
+
+_DEFINITION = re.compile(r'^define (?P<head>[^\n@]*@(?:"(?P<quoted>[^"]*)"|(?P<name>[^\s("]+))\([^\n]*) \{\n.*?^\}$', re.M | re.S)
 
 
 def _cached(folder: Path | None, key: str) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from itertools import pairwise
@@ -151,6 +152,19 @@ def test_the_text_is_that_of_the_code(tmp_path: Path) -> None:
     assert compiled.asm() is text, "it is kept, too"
     compiler._assembly.cache_clear()
     assert compiled.asm() == text
+
+
+def test_the_text_of_one_function_is_that_of_the_whole() -> None:
+    compiled = program()
+
+    def lines(text: str, function: str) -> list[str]:
+        body = text.split(f"\n{function}:", 1)[1].split(".Lfunc_end", 1)[0]
+        return re.sub(r"\.L\w+", "label", body).splitlines()[1:]
+
+    for o in compiled.operations:
+        alone = compiled.asm({o.body})
+        assert lines(alone, o.body) == lines(compiled.asm(), o.body)
+        assert f"\n{o.symbol}:" not in alone
 
 
 def test_the_modules_of_the_last_programs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.compare.judges.higher_precision import Steps, evaluate
+from fleet.compare.judges.higher_precision import PreparedSteps, evaluate
 from fleet.compare.metrics import root_mean_square
 from fleet.compare.rules.steps import Array
 from fleet.ir.dialect import FleetOp, kind_of, op_id
@@ -112,7 +112,7 @@ def determined(
     Raises FleetError as `evaluate` does.
     """
     plain = {name: a.astype(dtype) if a.dtype.kind == "f" else a for name, a in arguments.items()}
-    steps: Steps = {}
+    steps: PreparedSteps = {}
     values = evaluate(program, plain, keep, dtype, steps=steps)
     eps = {op_id(op): _eps(op) for op in program.operations() if op.results and op_id(op) in values}
     condition = {name: np.zeros(v.shape) for name, v in values.items()}
@@ -156,7 +156,7 @@ def stated_moves(
     moves = {name: np.zeros(v.shape) for name, v in values.items()}
     if all(functions.of(op, np.zeros(1, dtype)) is None for op in program.operations() if op.results):
         return moves
-    steps: Steps = {}
+    steps: PreparedSteps = {}
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, DRAWS + JUMP_DRAWS + draw])
 

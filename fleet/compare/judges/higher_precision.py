@@ -43,7 +43,7 @@ Change: TypeAlias = Callable[[FleetOp, Array], Array]
 """Returns what an operation's result counts as; called with each one, in the bodies of loops and decisions too."""
 
 
-Steps: TypeAlias = dict[FleetOp, EvaluationStep]
+PreparedSteps: TypeAlias = dict[FleetOp, EvaluationStep]
 """Operations prepared for one dtype, without any change: who evaluates a program several times prepares them once."""
 
 
@@ -53,7 +53,7 @@ def evaluate(
     keep: Collection[str],
     dtype: np.dtype,
     change: Change | None = None,
-    steps: Steps | None = None,
+    steps: PreparedSteps | None = None,
 ) -> dict[str, Array]:
     """Return operation id -> value, for the operations of `keep`. Values are dropped after their last use.
 
@@ -87,7 +87,7 @@ def evaluate(
     return kept
 
 
-def _prepare(op: FleetOp, dtype: np.dtype, change: Change | None, steps: Steps) -> EvaluationStep:
+def _prepare(op: FleetOp, dtype: np.dtype, change: Change | None, steps: PreparedSteps) -> EvaluationStep:
     """Prepare an operation for operands as evaluated here; bodies are evaluated in `dtype` and changed too."""
     if isinstance(op, d.RegionOp):
         return prepare_bodies(op, partial(_prepare, dtype=dtype, change=change, steps=steps))

@@ -169,3 +169,16 @@ def test_what_a_norm_or_a_rope_changes_is_seen(tmp_path: Path) -> None:
         np.abs(forward(other.config, other, TOKENS)[-5:] - expected).max()
         > 100 * np.abs(forward(weights.config, weights, TOKENS)[-5:] - expected).max()
     )
+
+
+@pytest.mark.parametrize("vocabulary", [160, 128])
+def test_the_head_of_gpt2_is_outputs_first(vocabulary: int, tmp_path: Path) -> None:
+    """Its other matrices are inputs first."""
+    model = STORED["models"]["gpt2"]
+    shapes = model["shapes"] | {"transformer.wte.weight": [vocabulary, 128], "lm_head.weight": [vocabulary, 128]}
+    arrays = {key: drawn(key, tuple(shape)) for key, shape in shapes.items()}
+    write_safetensors(tmp_path / "model.safetensors", arrays)
+    (tmp_path / "config.json").write_text(json.dumps(model["config"] | {"tie_word_embeddings": False, "vocab_size": vocabulary}))
+    weights = open_hugging_face(tmp_path)
+    np.testing.assert_array_equal(weights["head"], arrays["lm_head.weight"].T)
+    np.testing.assert_array_equal(weights["blocks.0.ffn.up"], arrays["transformer.h.0.mlp.c_fc.weight"])

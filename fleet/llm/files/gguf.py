@@ -134,9 +134,11 @@ def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> 
     if not 1 < base <= 1e12 or rotary <= 0:
         return {"rotary": rotary, "rope_base": base}  # `ModelConfig` refuses it by name
     original = fields.integer("rope.scaling.original_context_length", context)
+    factor = fields.number("rope.scaling.factor", fields.number("rope.scale_linear", 0.0))
+    kind = fields.text("rope.scaling.type") or "linear"  # as in llama.cpp; a factor alone is enough
     parameters = {
-        "rope_type": fields.text("rope.scaling.type") or "default",
-        "factor": fields.number("rope.scaling.factor", 0.0) or None,
+        "rope_type": "default" if kind == "linear" and not factor else kind,
+        "factor": factor or None,
         "original_max_position_embeddings": original,
         "attention_factor": fields.number("rope.scaling.attn_factor", 0.0) or None,
     }
@@ -148,6 +150,8 @@ def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> 
         if not all(math.isfinite(f) and f > 0 for f in stored):
             raise ModelError(f"tensor {factors} holds a factor that is not positive")
         rope = divided(Rope.of_base(base, rotary), stored, name=f"tensor {factors}")
+        if kind == "linear" and factor:
+            rope = divided(rope, (factor,) * len(stored), name="rope.scaling.factor")
         if factors != _ROTARY_FACTORS[0]:
             rope = replace(rope, magnitude=parameters["attention_factor"] or 1.0)
             context = min(context, original)

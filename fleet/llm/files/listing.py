@@ -26,7 +26,8 @@ def table() -> str:
 def pre_tokenizers() -> str:
     """Return the names of ways to split texts, in Markdown."""
     names = ", ".join(f"`{name}`" for name in sorted(PRE_TOKENIZERS))
-    return f"Of GGUF files, these ways to split texts into words are known (`tokenizer.ggml.pre`): {names}. Others, such as `deepseek-llm`, are refused.\n"
+    what = "Of GGUF files, these ways to split texts into words are known (`tokenizer.ggml.pre`)"
+    return f"{what}: {names}. Others, such as `deepseek-llm`, are refused.\n"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -34,9 +34,9 @@ STORED: dict[str, Any] = json.loads((HERE / "models.json").read_text())
 LOGITS = dict(np.load(HERE / "logits.npz"))
 TOKENS: list[int] = STORED["tokens"]
 REFUSED = {
-    "bloom": "model_type is 'bloom', expected one of llama, mistral",
+    "bloom": "model_type is 'bloom', a model with positions by ALiBi",
     "cohere-qk": "use_qk_norm is True, expected False",
-    "hunyuan": "model_type is 'hunyuan_v1_dense', expected one of llama",
+    "hunyuan": "model_type is 'hunyuan_v1_dense', which is none of the 35 families that are read",
     "mixtral": "a mixture of experts",
     "gemma2-soft": "attn_logit_softcapping is 50.0, expected None",
 }

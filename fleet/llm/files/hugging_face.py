@@ -14,11 +14,13 @@ from fleet.core.codec import is_list, is_table
 from fleet.errors import ModelError
 from fleet.llm.chat import chat_of_template
 from fleet.llm.config import ModelConfig, check_sizes
+from fleet.llm.files import gguf_families
 from fleet.llm.files.families import ACTIVATIONS, FAMILIES, KEYS, NAMES, Draft, Family
 from fleet.llm.files.missing_keys import MISSING_KEYS
 from fleet.llm.files.naming import FileLayout, unknown_tensors, weights_from
 from fleet.llm.files.rotation import read_positions
 from fleet.llm.files.safetensors import TensorFolder, read_json
+from fleet.llm.files.unread import unread_family
 from fleet.llm.weights import ModelWeights
 
 _MAX_CONFIG = 1 << 20
@@ -36,6 +38,8 @@ def open_hugging_face(folder: Path) -> ModelWeights:
     Raises:
         ModelError: files missing, truncated or contradictory, unknown architecture, invalid sizes.
     """
+    if (folder / "config.json").is_file():  # its refusals say more than those of tensors in other forms
+        _stated(folder / "config.json")
     tensors = TensorFolder(folder)
     config, layout = hugging_face_config(folder / "config.json", tensors)
     prefix = layout.names["embedding"].partition(".")[0] + "."
@@ -55,24 +59,37 @@ def open_hugging_face(folder: Path) -> ModelWeights:
 
 def hugging_face_config(path: Path, tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
     """Return the shape described by a config.json, and where its weights are. Raises ModelError naming the field."""
-    content = read_json(path, _MAX_CONFIG)
-    if not is_table(content):
-        raise ModelError("is no JSON object", where=str(path))
+    content, family = _stated(path)
     try:
-        return _config(content, tensors)
+        return _config(content, family, tensors)
     except ModelError as error:
         raise ModelError(error.what, where=str(path), hint=error.hint) from None
 
 
-def _config(content: Mapping[str, Any], tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
-    kind = content.get("model_type")
+def _stated(path: Path) -> tuple[Mapping[str, Any], Family]:
+    """Return the content of a config.json, and the family that it names. Raises ModelError if fleet does not read such a model."""
+    content = read_json(path, _MAX_CONFIG)
+    if not is_table(content):
+        raise ModelError("is no JSON object", where=str(path))
+    kind, packed = content.get("model_type"), content.get("quantization_config")
     family = FAMILIES.get(kind) if isinstance(kind, str) else None
     if family is None:
-        what = f"model_type is {kind!r:.40}, expected one of {', '.join(FAMILIES)}"
-        if any(isinstance(content.get(key), int) for key in _MIXTURES):
-            what = f"model_type is {kind!r:.40}, a mixture of experts: what is multiplied would depend on values"
-        raise ModelError(what)
-    given, content = content, {**MISSING_KEYS.get(str(kind), {}), **content}
+        experts = any(isinstance(content.get(key), int) for key in _MIXTURES)
+        elsewhere = dict.fromkeys(gguf_families.FAMILIES.keys() - FAMILIES.keys(), "a GGUF file")
+        error = unread_family("model_type", kind, FAMILIES, elsewhere, experts=experts)
+        raise ModelError(error.what, where=str(path), hint=error.hint)
+    if packed is not None:
+        method = packed.get("quant_method") if is_table(packed) else packed
+        raise ModelError(
+            f"quantization_config says that the weights are quantised ({method!s:.40}), expected F64, F32, F16 or BF16",
+            where=str(path), hint="take the folder that it was made from, or a GGUF file",
+        )  # fmt: skip
+    return content, family
+
+
+def _config(content: Mapping[str, Any], family: Family, tensors: TensorFolder) -> tuple[ModelConfig, FileLayout]:
+    kind = str(content["model_type"])
+    given, content = content, {**MISSING_KEYS.get(kind, {}), **content}
     for key, fine in family.expects.items():
         if (value := content.get(key)) not in fine:
             shown = f"{value!r:.40}" if key in given else f"missing, which means {value!r:.40}"

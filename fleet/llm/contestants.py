@@ -24,6 +24,7 @@ from fleet.engines.legs.write_log import WriteLog
 from fleet.engines.rtl import RtlBackend
 from fleet.errors import DeviceError, FleetError
 from fleet.ir.accel.nodes import ConstantNode
+from fleet.ir.accel.views import LANES
 from fleet.ir.accel.walk import constants
 from fleet.isa.memory import MemoryImage
 from fleet.isa.registry import find_device, instruction_sets
@@ -33,6 +34,7 @@ from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import LoadedLanguageModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
+from fleet.llm.models.wider_heads import widened
 from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.sampling import Sampling
@@ -47,6 +49,7 @@ from fleet.sdk import Device
 from fleet.targets.accel.build import build
 from fleet.targets.accel.module import Module
 from fleet.transforms.conversion.weights import GraphWeights
+from fleet.transforms.products.widen_heads import padded_width
 from fleet.transforms.prune import BLOCK
 from fleet.transforms.quantise import Quantised
 from fleet.transforms.simplify.infer_types import infer_type
@@ -148,6 +151,7 @@ class CompiledContestant:
         program: the same graph with the head, for the rounded golden.
         rounded: weights of that golden.
         head: logits of the last norm's result, where the host multiplies, else None.
+        exact: the weights before they were rounded, with heads as wide as in `model`.
     """
 
     model: ModelGraph
@@ -156,6 +160,7 @@ class CompiledContestant:
     program: ModelGraph
     rounded: GraphWeights
     head: Callable[[np.ndarray], np.ndarray] | None
+    exact: ModelWeights
 
 
 def compile_model(
@@ -178,13 +183,15 @@ def compile_model(
             hint="fleet models perplexity measures what it would give",
         )  # fmt: skip
     stored: Mapping[str, Quantised] | None = None
+    exact = loaded.weights
     if isinstance(loaded.weights, ShapeWeights):
         weights, stored = loaded.weights, loaded.weights.stored
         options: dict[str, Json] = {"group": loaded.weights.group}
         sparse = loaded.weights.sparse
     else:
         text = loaded.tokenizer.encode(bundled_text(*choice.texts)) if choice.texts else []
-        quantised = quantise_model(loaded.weights, choice, text, progress=progress)
+        exact = _widened(loaded.weights, device, choice.group)
+        quantised = quantise_model(exact, choice, text, progress=progress)
         weights, options, sparse = quantised.rounded, quantised.options, choice.sparse
     plan = _fitting(plan, weights.config, device)
     program = build_model(weights.config, weights, plan)
@@ -196,7 +203,21 @@ def compile_model(
     module = build(typed, name=name, aux=aux, build_config=config, options=options, device=device, stored=stored)
     rounded = GraphWeights(_in_half, f"{weights.digest} in FP16")
     head = _host_head(weights) if choice.host else None
-    return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head)
+    return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head, exact)
+
+
+def _widened(weights: ModelWeights, device: Device, group: int) -> ModelWeights:
+    """Return the weights with heads that the device takes, if those of the model are no whole groups of a product's inputs.
+
+    Other narrow heads are filled when the graph is built.
+    """
+    widths, channels = instruction_sets()[device.instruction_set].head_channels, weights.config.head_channels
+    wide = padded_width(channels, widths)
+    if wide == channels or weights.config.qk_norm:
+        return weights
+    together = max(1, group // wide) * channels  # inputs of heads that share a group once they are filled
+    aligned = group % together == 0 if group >= wide else channels % group == 0
+    return weights if aligned and channels % LANES == 0 else widened(weights, wide)
 
 
 def _fitting(plan: ModelOptions, config: ModelConfig, device: Device) -> ModelOptions:
@@ -330,6 +351,8 @@ class _Opened:
         if self.compiled is not None and isinstance(weights, ShapeWeights):
             self.model = self.compiled.program  # its weights are those that were given
         else:
+            if self.compiled is not None:
+                weights = self.compiled.exact
             plan = request.plan if self.compiled is None else replace(self.compiled.model.options, host_head=False)
             self.model = build_model(weights.config, weights, plan)
         golden = GraphWeights(label=weights.digest)

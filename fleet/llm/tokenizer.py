@@ -12,6 +12,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from fleet.core.codec import is_table
 from fleet.core.json_text import parse_json
 from fleet.errors import ModelError, SetupError
 from fleet.llm.chat import TEMPLATES
+from fleet.llm.pre_tokenizers import PRE_TOKENIZERS, PreTokenizer
 
 MAX_TEXT = 1 << 20
 """Maximum characters of a text."""
@@ -29,18 +31,6 @@ _UNKNOWN, _CONTROL, _USER_DEFINED = 2, 3, 4
 """GGUF's token types of tokens that no merge produces."""
 _SPACE = "\u2581"
 _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
-_DIGITS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}NUMBER| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_SPLITS: Mapping[str, str] = {
-    name: _DIGITS.replace("NUMBER", number)
-    for number, names in (
-        ("", ("qwen2", "stablelm2", "hunyuan", "megrez")),
-        ("{1,3}", ("llama-bpe", "llama3", "dbrx", "smaug-bpe")),
-    )
-    for name in names
-}
-"""`tokenizer.ggml.pre` -> the expression that splits a text into words before merging, as in llama.cpp."""
-_SINGLE_DIGITS = ("smollm", "starcoder", "refact", "command-r", "codeshell", "exaone")
-_GPT2 = (None, "gpt-2", "gpt2", "default", "mpt", "olmo", "jais", "phi-2")
 
 
 def byte_characters() -> list[str]:
@@ -173,7 +163,7 @@ def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "p
     if model not in ("gpt2", "llama"):
         what = f"tokenizer.ggml.model is {model!r:.40}, expected 'gpt2' (byte-level BPE) or 'llama' (SentencePiece)"
         raise ModelError(what, where=place)
-    pieces = model == "llama"
+    pieces = starts = model == "llama"
     tokens = _strings(fields, "tokenizer.ggml.tokens", place)
     types = fields.get("tokenizer.ggml.token_type")
     kinds = np.ones(len(tokens), int) if types is None else np.asarray(types)
@@ -192,12 +182,14 @@ def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "p
         special |= {tokens[i]: int(i) for i in np.flatnonzero(kinds == _UNKNOWN)}
         library = _library_pieces(ids, _scores(fields, len(tokens), place), leading, place)
     else:
-        library = _library_bpe(ids, _pairs(fields, ids, place), fields.get("tokenizer.ggml.pre"), place)
+        pre = _pre_tokenizer(fields, place)
+        starts = starts or pre.bos
+        library = _library_bpe(ids, _pairs(fields, ids, place), pre, place)
     with _Panics(place):
         added = _tokenizers(place).AddedToken
         library.add_special_tokens([added(token, special=True, normalized=False) for token in special])
         library.add_tokens([added(token, normalized=False) for token in others])
-    first = bos if add_bos is True or (pieces and add_bos is None) else None
+    first = bos if add_bos is True or (starts and add_bos is None) else None
     return BpeTokenizer(
         library, special, place=place, chat=chat, system=system, bos=first, pieces=pieces, leading=leading,
     )  # fmt: skip
@@ -249,22 +241,24 @@ def _strings(fields: Mapping[str, Any], key: str, place: str) -> list[str]:
     return value
 
 
-def _library_bpe(ids: dict[str, int], merges: list[tuple[str, str]], pre: Any, place: str) -> Any:
+def _pre_tokenizer(fields: Mapping[str, Any], place: str) -> PreTokenizer:
+    """Return how a byte-level BPE splits texts. Raises ModelError for a name that is not known."""
+    pre = fields.get("tokenizer.ggml.pre") or "default"
+    found = PRE_TOKENIZERS.get(pre) if isinstance(pre, str) else None
+    if found is None:
+        near = ", ".join(get_close_matches(str(pre), PRE_TOKENIZERS, 3) or ["llama-bpe", "qwen2", "gpt-2"])
+        what = f"tokenizer.ggml.pre is {pre!r:.40}, expected one of the {len(PRE_TOKENIZERS)} known ways to split: {near}, ..."
+        raise ModelError(what, where=place, hint="read the model from a folder with tokenizer.json, which states the way")
+    return found
+
+
+def _library_bpe(ids: dict[str, int], merges: list[tuple[str, str]], pre: PreTokenizer, place: str) -> Any:
     tokenizers = _tokenizers(place)
-    splits, levels = tokenizers.pre_tokenizers, tokenizers.pre_tokenizers.ByteLevel
-    if pre in _SINGLE_DIGITS:
-        before = splits.Sequence([splits.Digits(individual_digits=True), levels(add_prefix_space=False)])
-    elif pre in _SPLITS:
-        word = splits.Split(tokenizers.Regex(_SPLITS[pre]), "isolated")
-        before = splits.Sequence([word, levels(add_prefix_space=False, use_regex=False)])
-    elif pre in _GPT2:
-        before = levels(add_prefix_space=False)
-    else:
-        known = ", ".join([*_SINGLE_DIGITS, *_SPLITS, *(name for name in _GPT2 if name)])
-        raise ModelError(f"tokenizer.ggml.pre is {pre!r:.40}, expected {known}", where=place)
+    splits = tokenizers.pre_tokenizers
+    words = [splits.Split(tokenizers.Regex(expression), "isolated") for expression in pre.splits]
     with _Panics(place):
-        library = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=ids, merges=merges))
-        library.pre_tokenizer = before
+        library = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=ids, merges=merges, ignore_merges=pre.whole))
+        library.pre_tokenizer = splits.Sequence([*words, splits.ByteLevel(add_prefix_space=False, use_regex=False)])
         return library
 
 

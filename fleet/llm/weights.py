@@ -142,10 +142,15 @@ class ModelWeights(Mapping[str, WeightArray]):
             made[name]
         return made
 
-    def replaced(self, readers: Mapping[str, Callable[[], np.ndarray]], label: str) -> ModelWeights:
-        """Return the same weights, except those in `readers`. label: describes the change; it enters the digest."""
+    def replaced(
+        self, readers: Mapping[str, Callable[[], np.ndarray]], label: str, config: ModelConfig | None = None
+    ) -> ModelWeights:
+        """Return the same weights, except those in `readers`. label: describes the change; it enters the digest.
+
+        config: the shape with them, if it is another.
+        """
         return ModelWeights(
-            self.config,
+            config or self.config,
             {**self._readers, **readers},
             place=self.place,
             digest=lambda: hashlib.sha256(f"{self.digest} {label}".encode()).hexdigest(),

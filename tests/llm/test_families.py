@@ -34,9 +34,9 @@ STORED: dict[str, Any] = json.loads((HERE / "models.json").read_text())
 LOGITS = dict(np.load(HERE / "logits.npz"))
 TOKENS: list[int] = STORED["tokens"]
 REFUSED = {
-    "bloom": "model_type is 'bloom', expected one of llama, mistral",
+    "bloom": "model_type is 'bloom', a model with positions by ALiBi",
     "cohere-qk": "use_qk_norm is True, expected False",
-    "hunyuan": "model_type is 'hunyuan_v1_dense', expected one of llama",
+    "hunyuan": "model_type is 'hunyuan_v1_dense', which is none of the 35 families that are read",
     "mixtral": "a mixture of experts",
     "gemma2-soft": "attn_logit_softcapping is 50.0, expected None",
 }
@@ -169,3 +169,16 @@ def test_what_a_norm_or_a_rope_changes_is_seen(tmp_path: Path) -> None:
         np.abs(forward(other.config, other, TOKENS)[-5:] - expected).max()
         > 100 * np.abs(forward(weights.config, weights, TOKENS)[-5:] - expected).max()
     )
+
+
+@pytest.mark.parametrize("vocabulary", [160, 128])
+def test_the_head_of_gpt2_is_outputs_first(vocabulary: int, tmp_path: Path) -> None:
+    """Its other matrices are inputs first."""
+    model = STORED["models"]["gpt2"]
+    shapes = model["shapes"] | {"transformer.wte.weight": [vocabulary, 128], "lm_head.weight": [vocabulary, 128]}
+    arrays = {key: drawn(key, tuple(shape)) for key, shape in shapes.items()}
+    write_safetensors(tmp_path / "model.safetensors", arrays)
+    (tmp_path / "config.json").write_text(json.dumps(model["config"] | {"tie_word_embeddings": False, "vocab_size": vocabulary}))
+    weights = open_hugging_face(tmp_path)
+    np.testing.assert_array_equal(weights["head"], arrays["lm_head.weight"].T)
+    np.testing.assert_array_equal(weights["blocks.0.ffn.up"], arrays["transformer.h.0.mlp.c_fc.weight"])

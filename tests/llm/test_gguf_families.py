@@ -125,3 +125,56 @@ def test_an_absurd_size_is_refused_before_anything_has_it(key: str, tmp_path: Pa
     write_plain_gguf(tmp_path / "m.gguf", weights, "gemma3", {key: (1 << 32) - 1}, {"embedding": math.sqrt(128)})
     with pytest.raises(ModelError, match="blocks is 4294967295" if key == "block_count" else "rotary is 4294967295"):
         open_gguf(tmp_path / "m.gguf")
+
+
+@pytest.mark.parametrize("key", ["rope.scaling.factor", "rope.scale_linear"])
+def test_a_factor_without_a_type_is_linear(key: str, tmp_path: Path) -> None:
+    """As in llama.cpp; the second key is the older one."""
+    (tmp_path / "hf").mkdir()
+    weights = opened("llama", tmp_path / "hf")
+    write_plain_gguf(tmp_path / "m.gguf", weights, "llama", {key: 4.0})
+    rope = open_gguf(tmp_path / "m.gguf")[0].config.rope_of(0)
+    assert rope is not None
+    assert rope.frequencies == tuple(f / 4 for f in Rope.of_base(1e4, 32).frequencies)
+
+
+def test_a_factor_and_stored_divisors_are_both_taken(tmp_path: Path) -> None:
+    (tmp_path / "hf").mkdir()
+    weights = opened("llama", tmp_path / "hf")
+    write_plain_gguf(
+        tmp_path / "m.gguf",
+        weights,
+        "llama",
+        {"rope.scaling.factor": 4.0},
+        tensors={"rope_freqs.weight": np.full(16, 2, np.float32)},
+    )
+    rope = open_gguf(tmp_path / "m.gguf")[0].config.rope_of(0)
+    assert rope is not None
+    assert rope.frequencies == tuple(f / 8 for f in Rope.of_base(1e4, 32).frequencies)
+
+
+YARN = {"rope.scaling.type": "yarn", "rope.scaling.factor": 8.0, "rope.scaling.original_context_length": 16}
+
+
+@pytest.mark.parametrize(("pattern", "turns"), [(0, (1, 1, 1)), (2, (1, 0, 1)), (3, (1, 1, 0))])
+def test_olmo3s_blocks_with_a_window_are_not_stretched(pattern: int, turns: tuple[int, ...], tmp_path: Path) -> None:
+    """Its architecture is olmo2; without a window, as OLMo 2 itself, all blocks are stretched."""
+    (tmp_path / "hf").mkdir()
+    weights = opened("olmo2", tmp_path / "hf")
+    fields = YARN | {"attention.sliding_window": 64} | ({"attention.sliding_window_pattern": pattern} if pattern else {})
+    write_plain_gguf(tmp_path / "m.gguf", weights, "olmo2", fields)
+    c = open_gguf(tmp_path / "m.gguf")[0].config
+    assert (c.block_ropes, c.context) == (turns, 64)
+    assert c.ropes[1] == Rope.of_base(c.rope_base, 32)
+    write_plain_gguf(tmp_path / "m.gguf", weights, "olmo2", YARN)
+    plain = open_gguf(tmp_path / "m.gguf")[0].config
+    assert (plain.ropes, plain.block_ropes) == (c.ropes[:1], ())
+
+
+def test_a_base_of_blocks_with_a_window_is_read(tmp_path: Path) -> None:
+    (tmp_path / "hf").mkdir()
+    weights = opened("gemma3_text", tmp_path / "hf")
+    fields = {"attention.sliding_window": 64, "rope.freq_base_swa": 25000.0}
+    write_plain_gguf(tmp_path / "m.gguf", weights, "gemma3", fields, {"embedding": math.sqrt(128)})
+    c = open_gguf(tmp_path / "m.gguf")[0].config
+    assert c.ropes[1] == Rope.of_base(25000.0, c.rotary)

@@ -152,11 +152,11 @@ def test_files_that_are_damaged_are_refused(tmp_path: Path) -> None:
     deep = b"[" * 100_000
     path.write_bytes(struct.pack("<Q", len(deep)) + deep)
     refused(tmp_path, "JSON")
+    path.unlink()
+    refused(tmp_path, "holds neither")
     path.write_bytes(good)
     (tmp_path / "config.json").write_bytes(b"\xff\xfe")
     refused(tmp_path, "JSON")
-    path.unlink()
-    refused(tmp_path, "holds neither")
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -158,7 +158,11 @@ def test_no_configuration_gives_anything_but_a_model_error(tmp_path: Path, data:
 
 @pytest.mark.parametrize(
     ("name", "key", "says"),
-    [("gemma3-1b", "num_hidden_layers", "blocks is"), ("gptj", "rotary_dim", "rotary is"), ("opt", "hidden_size", "channels is")],
+    [
+        ("gemma3-1b", "num_hidden_layers", "blocks is"),
+        ("gptj", "rotary_dim", "rotary_dim is"),
+        ("opt", "hidden_size", "channels is"),
+    ],
 )
 def test_absurd_sizes_are_refused_before_anything_has_them(name: str, key: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "config.json"

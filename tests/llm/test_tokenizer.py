@@ -15,10 +15,11 @@ from fleet.errors import ModelError
 from fleet.llm.chat import TEMPLATES, chat_of_template
 from fleet.llm.files.tiny_files import tiny_vocabulary, write_hugging_face
 from fleet.llm.load import TinyTokenizer
+from fleet.llm.pre_tokenizers import PRE_TOKENIZERS
 from fleet.llm.tiny import tiny_model
 from fleet.llm.tokenizer import BpeTokenizer, byte_characters, tokenizer_from_gguf, tokenizer_from_json
 
-pytest.importorskip("tokenizers", reason="package tokenizers is not installed (extra llm)")
+tokenizers: Any = pytest.importorskip("tokenizers", reason="package tokenizers is not installed (extra llm)")
 
 CHATML = (
     "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
@@ -96,13 +97,58 @@ def test_a_json_files_post_processor_is_heeded(tmp_path: Path) -> None:
         tokenizer_from_json(path)
 
 
-@pytest.mark.parametrize(("pre", "expected"), [("smollm", "Ġ 4 2"), ("qwen2", "Ġ 4 2"), ("gpt-2", "Ġ42"), (None, "Ġ42")])
+@pytest.mark.parametrize(("pre", "expected"), [("smollm", "Ġ 4 2"), ("qwen2", "Ġ 4 2"), ("gpt-2", "Ġ42"), (None, "Ġ 42")])
 def test_digits_are_apart_where_the_model_reads_them_so(pre: str | None, expected: str) -> None:
     """In a vocabulary that could join them."""
     tokens, merges = tiny_vocabulary()
     tokens, merges = [*tokens, "42", "Ġ42"], [*merges, "4 2", "Ġ 42"]
     made = tokenizer_from_gguf(fields(pre=pre, tokens=tokens, merges=merges, token_type=None), place="tiny")
     assert [tokens[i] for i in made.encode(" 42")] == expected.split()
+
+
+TEXT = "Hello HelloWorld's I'LL 1234567 x12\n\n  don't ... cafe\u0301 \u4e2d\u6587abc"
+WORDS = {
+    "default": "Hello| HelloWorld|'|s| I|'|LL| |123|456|7| x|12|\n\n | don|'|t| |...| cafe|\u0301| \u4e2d\u6587abc",
+    "gpt-2": "Hello| HelloWorld|'s| I|'|LL| 1234567| x|12|\n\n | don|'t| ...| cafe|\u0301| \u4e2d\u6587abc",
+    "smollm": "Hello| HelloWorld|'s| I|'|LL| |1|2|3|4|5|6|7| x|1|2|\n\n | don|'t| ...| cafe|\u0301| \u4e2d\u6587abc",
+    "falcon": "Hello| HelloWorld|'|s| I|'|LL| |123|456|7| x|12|\n\n | don|'|t| |...| cafe|\u0301| \u4e2d\u6587abc",
+    "qwen2": "Hello| HelloWorld|'s| I|'LL| |1|2|3|4|5|6|7| x|1|2|\n\n| | don|'t| ...| cafe|\u0301| \u4e2d\u6587abc",
+    "qwen35": "Hello| HelloWorld|'s| I|'LL| |1|2|3|4|5|6|7| x|1|2|\n\n| | don|'t| ...| cafe\u0301| \u4e2d\u6587abc",
+    "llama-bpe": "Hello| HelloWorld|'s| I|'LL| |123|456|7| x|12|\n\n| | don|'t| ...| cafe|\u0301| \u4e2d\u6587abc",
+    "gpt-4o": "Hello| Hello|World's| I'LL| |123|456|7| x|12|\n\n| | don't| ...| cafe\u0301| \u4e2d\u6587abc",
+    "tekken": "Hello| Hello|World|'s| I|'LL| |1|2|3|4|5|6|7| x|1|2|\n\n| | don|'t| ...| cafe\u0301| \u4e2d\u6587abc",
+    "deepseek-v3": "Hello| HelloWorld|'s| I|'LL| |123|456|7| x|12|\n\n| | don|'t| ...| cafe\u0301| |\u4e2d\u6587|abc",
+    "deepseek-coder": "Hello| HelloWorld|'|s| I|'|LL| |1|2|3|4|5|6|7| x|1|2|\n|\n| | don|'|t| ...| cafe|\u0301| |\u4e2d\u6587|abc",
+    "superbpe": "Hello HelloWorld's I'LL |1|234|567| x|12|\n\n  don't ... cafe\u0301 \u4e2d\u6587abc",
+}
+SAME = {
+    "gpt-2": "olmo exaone4 phi-2", "smollm": "starcoder command-r minerva-7b", "qwen2": "deepseek-r1-qwen megrez hunyuan",
+    "llama-bpe": "chatglm-bpe glm4 smaug-bpe", "gpt-4o": "llama4", "deepseek-v3": "hunyuan-dense",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pre", WORDS)
+def test_texts_are_split_as_the_models_split_them(pre: str) -> None:
+    splits = tokenizers.pre_tokenizers
+    words = splits.Sequence([splits.Split(tokenizers.Regex(e), "isolated") for e in PRE_TOKENIZERS[pre].splits])
+    assert [word for word, _ in words.pre_tokenize_str(TEXT)] == WORDS[pre].split("|")
+    for name in SAME.get(pre, "").split():
+        assert PRE_TOKENIZERS[name].splits == PRE_TOKENIZERS[pre].splits
+
+
+def test_llama3_takes_whole_words_and_begins_with_a_token() -> None:
+    """A token that no merges make is taken where it is a word, and the first token comes before a text unless the file says no."""
+    tokens, merges = tiny_vocabulary()
+    tokens = [*tokens, "Ġxyz"]
+    for pre, more, expected in (
+        ("llama-bpe", {}, [0, len(tokens) - 1]),
+        ("llama-bpe", {"add_bos_token": False}, [len(tokens) - 1]),
+        ("qwen2", {}, [tokens.index(c) for c in ("Ġ", "x", "y", "z")]),
+    ):
+        made = tokenizer_from_gguf(
+            fields(pre=pre, tokens=tokens, merges=merges, token_type=None, bos_token_id=0, **more), place="tiny"
+        )
+        assert made.encode(" xyz") == expected
 
 
 def test_merges_and_digits_are_applied(tokenizer: BpeTokenizer) -> None:
@@ -154,7 +200,7 @@ def test_json_and_gguf_give_the_same_tokens(tmp_path: Path, tokenizer: BpeTokeni
         ({"merges": ["no pair"]}, "'no pair'"),
         ({"tokens": ["a", "a"], "merges": [], "token_type": None}, "twice"),
         ({"token_type": [1, 2]}, "token_type has 2 entries"),
-        ({"pre": "elsewhere"}, "tokenizer.ggml.pre is 'elsewhere'"),
+        ({"pre": "elsewhere"}, "tokenizer.ggml.pre is 'elsewhere', expected one of the"),
         ({"bos_token_id": 320}, "bos_token_id is 320"),
     ],
 )

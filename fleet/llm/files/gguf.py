@@ -11,10 +11,12 @@ from typing import Any
 from fleet.errors import ModelError
 from fleet.llm.chat import chat_of_template
 from fleet.llm.config import ModelConfig, Rope, check_sizes
+from fleet.llm.files import families
 from fleet.llm.files.gguf_families import FAMILIES, GgufDraft, GgufFields, layout_of
 from fleet.llm.files.gguf_file import GgufFile, Value
 from fleet.llm.files.naming import FileLayout, unknown_tensors, weights_from
 from fleet.llm.files.rope import divided, scaled
+from fleet.llm.files.unread import MIXTURE, unread_family
 from fleet.llm.weights import ModelWeights
 
 _ROTARY_FACTORS = ("rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight")
@@ -42,11 +44,14 @@ def gguf_config(file: GgufFile) -> tuple[ModelConfig, FileLayout]:
     """Return the shape described by a file's fields and tensors, and where its weights are. Raises ModelError naming the field."""
     named = file.fields.get("general.architecture")
     if not isinstance(named, str) or named not in FAMILIES:
-        shown = repr(named)[:60] if isinstance(named, str) else "missing"
-        raise ModelError(f"general.architecture is {shown}, expected one of {', '.join(FAMILIES)}", where=file.place)
+        elsewhere = dict.fromkeys(families.FAMILIES.keys() - FAMILIES.keys(), "a folder of config.json and safetensors")
+        error = unread_family("general.architecture", named, FAMILIES, elsewhere)
+        raise ModelError(error.what, where=file.place, hint=error.hint)
     family, fields, tokens = FAMILIES[named], GgufFields(file, named), GgufFields(file, "tokenizer.ggml")
     if fields.integer("expert_count", 0):
-        raise ModelError(f"{named}.expert_count is not 0: mixtures of experts are not known", where=file.place)
+        raise ModelError(
+            f"{named}.expert_count is {fields.integer('expert_count')}, {MIXTURE}; fleet does not compute it", where=file.place
+        )
     channels, heads = fields.integer("embedding_length"), fields.integer("attention.head_count")
     if heads <= 0 or (channels % heads and f"{named}.attention.key_length" not in file.fields):
         raise ModelError(f"{named}.attention.head_count is {heads}, expected a divisor of {channels}", where=file.place)
@@ -134,9 +139,11 @@ def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> 
     if not 1 < base <= 1e12 or rotary <= 0:
         return {"rotary": rotary, "rope_base": base}  # `ModelConfig` refuses it by name
     original = fields.integer("rope.scaling.original_context_length", context)
+    factor = fields.number("rope.scaling.factor", fields.number("rope.scale_linear", 0.0))
+    kind = fields.text("rope.scaling.type") or "linear"  # as in llama.cpp; a factor alone is enough
     parameters = {
-        "rope_type": fields.text("rope.scaling.type") or "default",
-        "factor": fields.number("rope.scaling.factor", 0.0) or None,
+        "rope_type": "default" if kind == "linear" and not factor else kind,
+        "factor": factor or None,
         "original_max_position_embeddings": original,
         "attention_factor": fields.number("rope.scaling.attn_factor", 0.0) or None,
     }
@@ -148,6 +155,8 @@ def _rotation(file: GgufFile, fields: GgufFields, config: Mapping[str, Any]) -> 
         if not all(math.isfinite(f) and f > 0 for f in stored):
             raise ModelError(f"tensor {factors} holds a factor that is not positive")
         rope = divided(Rope.of_base(base, rotary), stored, name=f"tensor {factors}")
+        if kind == "linear" and factor:
+            rope = divided(rope, (factor,) * len(stored), name="rope.scaling.factor")
         if factors != _ROTARY_FACTORS[0]:
             rope = replace(rope, magnitude=parameters["attention_factor"] or 1.0)
             context = min(context, original)

@@ -67,6 +67,18 @@ class GgufFields:
         value = self._get(key, (bool,), "true or false")
         return default if value is None else bool(value)
 
+    def slides(self, blocks: int, period: int) -> list[bool]:
+        """Return whether each block sees a window: all but each `period`-th, if the file has no pattern of its own."""
+        key = "attention.sliding_window_pattern"
+        found = self._file.fields.get(f"{self._prefix}.{key}")
+        if isinstance(found, list | np.ndarray):
+            flags = [bool(flag) for flag in found]
+            if len(flags) != blocks:
+                raise ModelError(f"{self._prefix}.{key} has {len(flags)} entries, expected {blocks}, one a block")
+            return flags
+        period = self.integer(key, period)
+        return [period <= 0 or i % period < period - 1 for i in range(blocks)]
+
 
 @dataclass(frozen=True)
 class GgufDraft:
@@ -108,10 +120,22 @@ def _gemma3(d: GgufDraft) -> None:
         raise ModelError("logits are capped by a tanh, which fleet does not compute")
     if d.config["blocks"] == 62:  # 27B scales by channels and heads, all others by a head's channels
         d.factors["attention.q_norm"] = math.sqrt(d.config["head_channels"] / (d.config["channels"] / d.config["heads"]))
-    local = Rope.of_base(10000.0, d.config["rotary"])
-    every = d.config["ropes"] or (Rope.of_base(d.config["rope_base"], d.config["rotary"]),)
-    d.config["ropes"] = (*every, local)
-    d.config["block_ropes"] = tuple(int(i % 6 < 5) for i in range(d.config["blocks"]))
+    _local(d, 6, 10000.0)
+
+
+def _local(d: GgufDraft, period: int, base: float) -> None:
+    """Rotate blocks that see a window plainly, with a base of their own."""
+    c = d.config
+    local = Rope.of_base(d.fields.number("rope.freq_base_swa", base), c["rotary"])
+    every = c["ropes"] or (Rope.of_base(c["rope_base"], c["rotary"]),)
+    c["ropes"] = (*every, local)
+    c["block_ropes"] = tuple(int(slides) for slides in d.fields.slides(c["blocks"], period))
+
+
+def _olmo2(d: GgufDraft) -> None:
+    """The third OLMo has the second's name; its blocks with a window are not stretched."""
+    if d.fields.integer("attention.sliding_window", 0) > 0:
+        _local(d, 4, d.config["rope_base"])
 
 
 def _cohere(d: GgufDraft) -> None:
@@ -125,7 +149,7 @@ def _cohere2(d: GgufDraft) -> None:
 
 def _sliding_rotate(d: GgufDraft) -> None:
     if d.fields.integer("attention.sliding_window", 0):
-        d.config["block_ropes"] = tuple(0 if i % 4 < 3 else -1 for i in range(d.config["blocks"]))
+        d.config["block_ropes"] = tuple(0 if slides else -1 for slides in d.fields.slides(d.config["blocks"], 4))
 
 
 def _smollm3(d: GgufDraft) -> None:
@@ -151,7 +175,7 @@ FAMILIES: Mapping[str, GgufFamily] = {
     "smollm3": GgufFamily(False, more=_smollm3),
     "granite": GgufFamily(False, more=_granite),
     "olmo": GgufFamily(False, more=_olmo),
-    "olmo2": GgufFamily(),
+    "olmo2": GgufFamily(more=_olmo2),
     "exaone4": GgufFamily(more=_sliding_rotate),
     "gemma": GgufFamily(config={"activation": "gelu_tanh"}, more=_gemma),
     "gemma3": GgufFamily(config={"activation": "gelu_tanh"}, more=_gemma3),

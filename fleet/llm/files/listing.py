@@ -1,4 +1,4 @@
-"""`python -m fleet.llm.files.listing [--check]`: writes the supported families into docs/language-model-weights.md."""
+"""`python -m fleet.llm.files.listing [--check]`: writes families and tokenizers into docs/language-model-weights.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fleet.ir.tables import write_page
 from fleet.llm.files import families, gguf_families
+from fleet.llm.pre_tokenizers import PRE_TOKENIZERS
 
 
 def table() -> str:
@@ -22,9 +23,17 @@ def table() -> str:
     )
 
 
+def pre_tokenizers() -> str:
+    """Return the names of ways to split texts, in Markdown."""
+    names = ", ".join(f"`{name}`" for name in sorted(PRE_TOKENIZERS))
+    what = "Of GGUF files, these ways to split texts into words are known (`tokenizer.ggml.pre`)"
+    return f"{what}: {names}. Others, such as `deepseek-llm`, are refused.\n"
+
+
 def main(arguments: Sequence[str]) -> int:
     """Entry point; run it in the repository's root."""
-    return write_page(Path("docs/language-model-weights.md"), {"families": table()}, "--check" in arguments)
+    parts = {"families": table(), "pre-tokenizers": pre_tokenizers()}
+    return write_page(Path("docs/language-model-weights.md"), parts, "--check" in arguments)
 
 
 if __name__ == "__main__":

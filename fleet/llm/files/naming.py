@@ -24,7 +24,7 @@ class FileLayout:
     Attributes:
         names: of tensors, without ".weight", by canonical name without the block's prefix ("attention.q"); "block" is the prefix
             of a block's, with {} for its number. Equal names of q, k, v, or of gate and up, mean one fused tensor.
-        transposed: matrices are [outputs, inputs].
+        transposed: matrices of blocks are [outputs, inputs]; the head always is.
         halves: rotary pairs of a head are (i, i + rotary / 2), so columns of q and k get another order; else they are adjacent.
         grouped: a fused q, k, v has, for every key head, its query heads, the key and the value; else all of q, of k, of v.
         norms, norm_biases: norms have stored gammas, betas; otherwise gamma is 1 and beta 0.
@@ -120,7 +120,8 @@ def _part(c: ModelConfig, layout: FileLayout, name: str) -> WeightPart:
         return WeightPart(stored, factor=factor, skipped=layout.skipped if role == "position_embedding" else 0)
     start, groups = _fused(c, layout, role)
     heads = {"attention.q": c.heads, "attention.k": c.kv_heads}.get(role, 0) if layout.halves and c.rotary else 0
-    return WeightPart(stored, layout.transposed and kind != "bias", start, groups, heads, factor)
+    turned = (layout.transposed or role == "head") and kind != "bias"
+    return WeightPart(stored, turned, start, groups, heads, factor)
 
 
 def _canonical(name: str) -> str:

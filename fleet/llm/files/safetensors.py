@@ -144,7 +144,11 @@ class TensorFolder:
         what = f"holds neither {_SINGLE} nor {_INDEX}"
         if found:
             what += f", and its {len(found)} .safetensors file{'s are' if len(found) > 1 else ' is'} not a whole set"
-        raise ModelError(what, where=self.place, hint="name a GGUF file or such a folder")
+        hint = "name a GGUF file or such a folder"
+        if any(folder.glob("*.bin")) and not found:
+            what += ", but tensors that Python pickled (.bin), which fleet does not open"
+            hint = "transformers converts it: AutoModelForCausalLM.from_pretrained(folder).save_pretrained(folder)"
+        raise ModelError(what, where=self.place, hint=hint)
 
     def renamed(self, name: Callable[[str], str]) -> TensorFolder:
         """Rename the tensors in place: some checkpoints have a prefix, others do not."""

@@ -68,6 +68,7 @@ def sweep(request: SweepRequest, progress: Progress) -> tuple[SweepOutcome, Exit
     outcome = SweepOutcome(
         request.subject.model, device.name, instruction_set.name, subject.scope, str(request.request or ""), request.date, axes,
         fronted, left_out, names, space.errors, space.energy, space.area, computed, before, verdict, reasons,
+        device.clock_estimate,
     )  # fmt: skip
     return outcome, code
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fleet.core.codec import MAY_BE_MISSING
+from fleet.sdk.hardware.device import ClockEstimate
 from fleet.sdk.hardware.sweepable import CellCount, CostError, EnergyCost
 
 
@@ -165,6 +167,7 @@ class SweepOutcome:
         errors, energy, area: what the set states, with sources.
         computed, kept: numbers of points that ran now, and whose figures were kept from earlier.
         verdict, reasons: "pass" if nothing differs.
+        clock: what the RTL of the device itself is estimated to reach; None if nothing is known.
     """
 
     model: str
@@ -184,6 +187,7 @@ class SweepOutcome:
     kept: int
     verdict: str
     reasons: tuple[str, ...]
+    clock: ClockEstimate | None = field(default=None, metadata=MAY_BE_MISSING)
 
     @property
     def runnable(self) -> tuple[SweptPoint, ...]:

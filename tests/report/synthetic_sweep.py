@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fleet.sdk.hardware.device import ClockEstimate
 from fleet.sdk.hardware.sweepable import CellCount, CostError, EnergyCost
 from fleet.sweep.records import (
     EnergyShare,
@@ -44,4 +45,5 @@ def swept_outcome() -> SweepOutcome:
         (LeftOut({"Lanes": "3"}, "a tree has two inputs"),), ("time", "SQNR", "energy", "LUT"),
         (CostError("ideal", 0.0, 0.1, None, "a page"),), (EnergyCost("a MAC", "macs", 1.2, "a <table>"),),
         (CellCount("a lane", "Lanes", {"LUT": 157.0}, "a script"),), 3, 1, "pass", (),
+        ClockEstimate(121.0, "control (a <table>)"),
     )  # fmt: skip

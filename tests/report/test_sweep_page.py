@@ -28,7 +28,8 @@ def test_the_page_says_what_the_outcome_says(outcome: SweepOutcome, tmp_path: Pa
     assert Page(text).problems == []
     for said in (
         "4 points, 2 on the front, 1 in RTL", "model.py:&lt;f&gt;", "too &lt;small&gt;", "a tree has two inputs", "a &lt;table&gt;",
-        "+2.83 %", "fleet sweep model.py:f", "There is no synthesis table with the clock",
+        "+2.83 %", "fleet sweep model.py:f",
+        "at most 121 MHz: control (a &lt;table&gt;). There is no synthesis table with the clock",
         "--device dev@Lanes=8 --group 32 --memory timed",
     ):  # fmt: skip
         assert said in text, said

@@ -121,6 +121,21 @@ case("gradient_of_convolution", jax.grad(lambda w, x: jnp.sum(jax.nn.relu(convol
 case("triangles", lambda x: jnp.tril(x @ x.T) + jnp.triu(x @ x.T, 1) + jnp.eye(3), X)
 case("interpolated", lambda x: jnp.interp(jnp.linspace(0, 1, 10), jnp.linspace(0, 1, 8), x[0]) + jnp.convolve(x[1], jnp.ones(3)), X)
 
+NUMBERS = np.array([[1, np.nan, 3, 3], [0.0, -0.0, 0.0, -1.0], [-np.inf, np.copysign(np.nan, -1), np.inf, 2]], np.float32)
+case("top_k_in_total_order", lambda x: (lax.top_k(x, 4), lax.top_k(x.astype(jnp.float16), 2)), NUMBERS)
+case(
+    "divided_by_zero", lambda x, y: (lax.div(x, y), lax.rem(x, y), x // y, x % y),
+    np.array([5, -5, 0, -(2**31), -(2**31), 7], np.int32), np.array([0, 0, 0, -1, 0, -2], np.int32),
+)  # fmt: skip
+case(
+    "divided_unsigned", lambda x, y: (lax.div(x, y), lax.rem(x, y)), np.array([5, 0, 200], np.uint8), np.array([0, 0, 7], np.uint8)
+)
+case(
+    "divided_by_constants",
+    lambda x: (lax.div(x, np.int8(0)), lax.rem(x, np.int8(-1)), lax.div(x, np.int8(-1))),
+    np.array([5, -128], np.int8),
+)
+
 KEYS = RNG.integers(0, 3, (2, 8)).astype(np.int32)
 case("sort_by_two", lambda x: (jnp.lexsort((x[0], x[1])), lax.sort((x[0], x[1], x[0] * 2), num_keys=2)), KEYS)
 case("unique", lambda x: jnp.unique(x, size=4, fill_value=0), KEYS[0])

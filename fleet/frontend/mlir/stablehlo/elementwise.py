@@ -17,23 +17,47 @@ def _same(kind: str, truths: str = "") -> scalars.Rule:
 
 
 def _divide(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
-    """Integers are divided towards zero."""
+    """Integers are divided towards zero. As XLA has it, a quotient by 0 has all bits set, and the least one by -1 is itself."""
     if x.dtype.kind == "f":
         return b.emit("div", x, y)
-    return b.emit("floor_div", x, y) if x.dtype.kind == "u" else scalars.truncated(b, op, x, y)
+    safe, none, minus = _divisors(b, x, y)
+    found = b.emit("floor_div", x, safe) if x.dtype.kind == "u" else scalars.truncated(b, op, x, safe)
+    if minus is not None:
+        found = b.emit("where", minus, b.emit("neg", x), found)
+    return (
+        found
+        if none is None
+        else b.emit("where", none, b.known(-1 if x.dtype.kind == "i" else np.iinfo(x.dtype).max, x.dtype), found)
+    )
 
 
 def _remainder(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
-    """With the sign of the dividend."""
+    """With the sign of the dividend; by 0 the dividend."""
     if x.dtype.kind == "f":
         return b.emit("numpy", x, y, call="fmod(x0, x1)")
-    return b.emit("mod", x, y) if x.dtype.kind == "u" else scalars.remainder(b, op, x, y)
+    safe, none, _ = _divisors(b, x, y)
+    found = b.emit("mod", x, safe) if x.dtype.kind == "u" else scalars.remainder(b, op, x, safe)
+    return found if none is None else b.emit("where", none, x, found)
+
+
+def _divisors(b: MlirBuild, x: MlirArray, y: MlirArray) -> tuple[MlirArray, MlirArray | None, MlirArray | None]:
+    """Divisors with 1 in place of 0 and -1, which not every target divides by alike; which are 0, and which are -1.
+
+    None for what no divisor is: programs divide by constants mostly, and stay as short as they were written.
+    """
+    signed, known = x.dtype.kind == "i", y.known
+    none = b.emit("equal", y, b.known(0, y.dtype)) if known is None or (known == 0).any() else None
+    minus = b.emit("equal", y, b.known(-1, y.dtype)) if signed and (known is None or (known == -1).any()) else None
+    for condition in (none, minus):
+        if condition is not None:
+            y = b.emit("where", condition, b.known(1, y.dtype), y)
+    return y, none, minus
 
 
 _ORDERS = {"EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal", "GT": "greater", "GE": "greater_equal"}
 
 
-def _ordered(b: MlirBuild, x: MlirArray) -> MlirArray:
+def ordered(b: MlirBuild, x: MlirArray) -> MlirArray:
     """Integers in the total order of IEEE 754 of floats: their bits, all but the sign turned in negative ones."""
     dtype = np.dtype(f"i{x.dtype.itemsize}")
     if x.known is not None:
@@ -41,13 +65,13 @@ def _ordered(b: MlirBuild, x: MlirArray) -> MlirArray:
         return b.known(known ^ ((known >> (8 * dtype.itemsize - 1)) & np.iinfo(dtype).max))
     flat = b.reshape(x, x.shape or (1,))
     bits = b.reshape(b.emit("numpy", flat, call=f"ndarray.view(x0, dtype='{dtype.name}')"), x.shape)
-    signs = b.emit("numpy", bits, b.known(8 * dtype.itemsize - 1, dtype), call="right_shift(x0, x1)")
-    return b.emit("bitwise_xor", bits, b.emit("bitwise_and", signs, b.known(np.iinfo(dtype).max, dtype)))
+    turned = b.emit("bitwise_xor", bits, b.known(np.iinfo(dtype).max, dtype))
+    return b.emit("where", b.emit("less", bits, b.known(0, dtype)), turned, bits)
 
 
 def _compare(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
     if "TOTALORDER" in words(op, "compare_type") and x.dtype.kind == "f":
-        x, y = _ordered(b, x), _ordered(b, y)
+        x, y = ordered(b, x), ordered(b, y)
     direction = words(op, "comparison_direction").rstrip(">").split()[-1:]
     kind = _ORDERS.get(direction[0] if direction else "")
     if kind is None:

@@ -121,21 +121,6 @@ case("gradient_of_convolution", jax.grad(lambda w, x: jnp.sum(jax.nn.relu(convol
 case("triangles", lambda x: jnp.tril(x @ x.T) + jnp.triu(x @ x.T, 1) + jnp.eye(3), X)
 case("interpolated", lambda x: jnp.interp(jnp.linspace(0, 1, 10), jnp.linspace(0, 1, 8), x[0]) + jnp.convolve(x[1], jnp.ones(3)), X)
 
-NUMBERS = np.array([[1, np.nan, 3, 3], [0.0, -0.0, 0.0, -1.0], [-np.inf, np.copysign(np.nan, -1), np.inf, 2]], np.float32)
-case("top_k_in_total_order", lambda x: (lax.top_k(x, 4), lax.top_k(x.astype(jnp.float16), 2)), NUMBERS)
-case(
-    "divided_by_zero", lambda x, y: (lax.div(x, y), lax.rem(x, y), x // y, x % y),
-    np.array([5, -5, 0, -(2**31), -(2**31), 7], np.int32), np.array([0, 0, 0, -1, 0, -2], np.int32),
-)  # fmt: skip
-case(
-    "divided_unsigned", lambda x, y: (lax.div(x, y), lax.rem(x, y)), np.array([5, 0, 200], np.uint8), np.array([0, 0, 7], np.uint8)
-)
-case(
-    "divided_by_constants",
-    lambda x: (lax.div(x, np.int8(0)), lax.rem(x, np.int8(-1)), lax.div(x, np.int8(-1))),
-    np.array([5, -128], np.int8),
-)
-
 KEYS = RNG.integers(0, 3, (2, 8)).astype(np.int32)
 case("sort_by_two", lambda x: (jnp.lexsort((x[0], x[1])), lax.sort((x[0], x[1], x[0] * 2), num_keys=2)), KEYS)
 case("unique", lambda x: jnp.unique(x, size=4, fill_value=0), KEYS[0])
@@ -196,6 +181,54 @@ def trained(w1, w2, x, y):
 case("kalman", kalman, floats(12))
 case("attention", attention, floats(6, 8), floats(8, 24))
 case("trained", trained, floats(6, 16), floats(16, 4), floats(8, 6), RNG.integers(0, 4, 8).astype(np.int32))
+
+
+# what lies behind the first of these draws no numbers before those above
+
+NUMBERS = np.array([[1, np.nan, 3, 3], [0.0, -0.0, 0.0, -1.0], [-np.inf, np.copysign(np.nan, -1), np.inf, 2]], np.float32)
+case("top_k_in_total_order", lambda x: (lax.top_k(x, 4), lax.top_k(x.astype(jnp.float16), 2)), NUMBERS)
+case(
+    "divided_by_zero", lambda x, y: (lax.div(x, y), lax.rem(x, y), x // y, x % y),
+    np.array([5, -5, 0, -(2**31), -(2**31), 7], np.int32), np.array([0, 0, 0, -1, 0, -2], np.int32),
+)  # fmt: skip
+case(
+    "divided_unsigned", lambda x, y: (lax.div(x, y), lax.rem(x, y)), np.array([5, 0, 200], np.uint8), np.array([0, 0, 7], np.uint8)
+)
+case(
+    "divided_by_constants",
+    lambda x: (lax.div(x, np.int8(0)), lax.rem(x, np.int8(-1)), lax.div(x, np.int8(-1))),
+    np.array([5, -128], np.int8),
+)
+
+PLACES = np.array([[0, 7], [1, 1], [9, 2]], np.int32)
+LABELS = np.array([0, 4, 2], np.int32)
+
+
+def cross_entropy(w, x, y):
+    """Mean loss of a classifier: its gradient scatters into the rows of a batch."""
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(jnp.tanh(x @ w)), y[:, None], 1))
+
+
+case("scatter_batch", jax.vmap(lambda t, i, v: (t.at[i].add(v), t.at[i].set(v), t.at[i].max(v))), X, PLACES, floats(3, 2))
+case(
+    "written_batch", jax.vmap(lambda t, i, v: lax.dynamic_update_slice(t, v, (i,))), X, np.array([0, 7, -3], np.int32), floats(3, 2)
+)
+case("gradient_of_cross_entropy", jax.grad(cross_entropy), floats(8, 5), X, LABELS)
+case("gradient_of_sort", jax.grad(lambda x: (jnp.cumsum(jnp.sort(x, axis=1), axis=1) ** 2).sum()), X)
+case(
+    "gradient_of_convolution_by_channel",
+    jax.grad(lambda w, x: (convolved(x, w, feature_group_count=3) ** 2).sum()), floats(3, 3, 1, 6), floats(2, 5, 6, 3),
+)  # fmt: skip
+case(
+    "gradient_of_convolution_in_groups",
+    jax.grad(
+        lambda w, x: jnp.sin(convolved(x, w, (2, 1), "VALID", rhs_dilation=(2, 2), feature_group_count=2)).sum(), argnums=(0, 1)
+    ), floats(2, 2, 2, 4), floats(2, 7, 6, 4),
+)  # fmt: skip
+case(
+    "convolution_in_groups_of_the_batch", lambda x, w: convolved(x, w, padding="VALID", batch_group_count=2),
+    floats(4, 5, 5, 3), floats(2, 2, 3, 6),
+)  # fmt: skip
 
 
 def texts() -> Mapping[str, str]:

@@ -120,3 +120,16 @@ def test_the_page_names_what_is_read() -> None:
     page = (SCRIPTS.parent / "docs/mlir.md").read_text()
     table = page.partition("<!-- stablehlo -->")[2].partition("<!-- end of stablehlo -->")[0]
     assert sorted(word.strip("`,.") for word in table.split() if word.startswith("`")) == list(READ)
+
+
+def test_a_convolution_by_weights_turned_round(tmp_path: Path) -> None:
+    """Windows are reversed in the first dimension; JAX reverses the weights itself, other writers do not."""
+    body = """  %c = stablehlo.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : tensor<2x2x1x1xf32>
+  %x = stablehlo.reshape %arg0 : (tensor<4xf32>) -> tensor<1x2x2x1xf32>
+  %0 = stablehlo.convolution(%x, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+    window = {stride = [1, 1], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [true, false]}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x2x2x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x2x1xf32>
+  %1 = stablehlo.reshape %0 : (tensor<1x2x2x1xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>"""
+    (found,) = run(written(tmp_path, body), [np.array([1, 10, 100, 1000], np.float32)])
+    assert found.tolist() == [3 + 40 + 100 + 2000, 30 + 1000, 300 + 4000, 3000]

@@ -214,35 +214,42 @@ def _gather(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray)
 def _batched_gather(
     b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray, fields: Mapping[str, list[int]]
 ) -> MlirArray:
-    """Batch dimensions become ordinary ones whose index is the position in the batch."""
-    vector = fields.get("index_vector_dim", [0])[0]
-    if vector == indices.rank:
-        indices = b.reshape(indices, (*indices.shape, 1))
-    parts = [b.cast(indices, np.int64)]
-    for axis in fields["start_indices_batching_dims"]:
-        shape = [1 if n == vector else s for n, s in enumerate(indices.shape)]
-        count = np.arange(shape[axis], dtype=np.int64).reshape([-1 if n == axis else 1 for n in range(len(shape))])
-        parts.append(b.known(np.ascontiguousarray(np.broadcast_to(count, shape))))
-    batching = fields["operand_batching_dims"]
+    batching, vector = fields["operand_batching_dims"], fields.get("index_vector_dim", [0])[0]
     mapped = [*fields.get("start_index_map", []), *batching]
     dropped = sorted([*fields.get("collapsed_slice_dims", []), *batching])
     sizes = wanted(b, op, "slice_sizes")
-    flat, _, batch = _positions(b, b.concat(parts, vector), vector, mapped, x.shape, sizes)
+    indices = _with_batches(b, indices, vector, fields["start_indices_batching_dims"])
+    flat, _, batch = _positions(b, indices, vector, mapped, x.shape, sizes)
     return _windows_at(b, x, flat, batch, _offsets(x.shape, sizes, dropped), fields.get("offset_dims", []))
+
+
+def _with_batches(b: MlirBuild, indices: MlirArray, vector: int, batching: Sequence[int]) -> MlirArray:
+    """Return indices of the batch dimensions too: they become ordinary ones whose index is the position in the batch."""
+    if not batching:
+        return indices
+    if vector == indices.rank:
+        indices = b.reshape(indices, (*indices.shape, 1))
+    parts = [b.cast(indices, np.int64)]
+    for axis in batching:
+        shape = [1 if n == vector else s for n, s in enumerate(indices.shape)]
+        count = np.arange(shape[axis], dtype=np.int64).reshape([-1 if n == axis else 1 for n in range(len(shape))])
+        parts.append(b.known(np.ascontiguousarray(np.broadcast_to(count, shape))))
+    return b.concat(parts, vector)
 
 
 def scattered(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray, updates: MlirArray, reduction: str) -> MlirArray:
     """`x` with windows written, or combined with it; a window that is not inside as a whole is left out, as XLA does it."""
     fields = fields_of(words(op, "scatter_dimension_numbers"))
-    if fields.get("input_batching_dims"):
-        b.refuse("a scatter with batching dimensions")
-    mapped, dropped = fields.get("scatter_dims_to_operand_dims", []), fields.get("inserted_window_dims", [])
+    batching, vector = fields.get("input_batching_dims", []), fields.get("index_vector_dim", [0])[0]
+    indices = _with_batches(b, indices, vector, fields.get("scatter_indices_batching_dims", []))
+    mapped = [*fields.get("scatter_dims_to_operand_dims", []), *batching]
+    dropped = [*fields.get("inserted_window_dims", []), *batching]
     places = fields.get("update_window_dims", [])
     window = [updates.shape[n] for n in places]
     rest = iter(window)
     sizes = [1 if n in dropped else next(rest) for n in range(x.rank)]
     count = math.prod(x.shape)
-    flat, inside, batch = _positions(b, indices, fields.get("index_vector_dim", [0])[0], mapped, x.shape, sizes)
+    flat, inside, batch = _positions(b, indices, vector, mapped, x.shape, sizes)
     offsets = _offsets(x.shape, sizes, dropped)
     every = b.emit("add", b.reshape(flat, (math.prod(batch), 1)), b.known(offsets.reshape(1, -1)))
     if inside is not None:

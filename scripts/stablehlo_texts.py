@@ -230,6 +230,43 @@ case(
     floats(4, 5, 5, 3), floats(2, 2, 3, 6),
 )  # fmt: skip
 
+FAR = np.array([-9, -2.5, -1, -0.3, -0.0, 0, 0.5, 1, 1.5, 3, 7, 9, 20, np.nan, np.inf, -np.inf], np.float32)
+case("complement", lambda x: (lax.erfc(x), jax.nn.gelu(x, approximate=False), lax.erfc(x.astype(jnp.float16))), FAR)
+case(
+    "gamma", lambda x: (lax.lgamma(x), lax.digamma(x), jax.scipy.special.factorial(x), jax.scipy.special.betainc(x, 2.0, 0.3)),
+    np.array([0.1, 0.5, 1, 1.5, 2, 2.5, 7, 20, 3.25], np.float32),
+)  # fmt: skip
+case("gamma_of_negatives", lambda x: (lax.lgamma(x), lax.digamma(x)), np.array([-0.5, -3, 0, -2.25, np.inf, np.nan], np.float32))
+case("neighbours", lax.nextafter, FAR, FAR[::-1].copy())
+case("truncated_normal", lambda x: jax.random.truncated_normal(jax.random.PRNGKey(3), -1.0, 1.0, (5,)) + x, floats(5))
+case("leading_zeros", lambda x: (lax.clz(x), lax.clz(x.astype(jnp.uint8))), np.array([0, 1, -1, 7, 1 << 20, -(2**31)], np.int32))
+
+NUMBERED = np.arange(24, dtype=np.int32).reshape(3, 8) % 5
+case(
+    "reduced_bits",
+    lambda x: (
+        lax.reduce(x, np.int32(0), lax.bitwise_xor, (0,)), lax.reduce(x, np.int32(-1), lax.bitwise_and, (1,)),
+        lax.reduce(x, np.int32(9), lax.bitwise_or, (0, 1)), lax.reduce(x > 2, np.bool_(True), lax.bitwise_xor, (1,)),
+    ),
+    NUMBERED * 37 - 50,
+)  # fmt: skip
+case(
+    "own_reducer_of_two",
+    lambda x, i: lax.reduce(
+        (x, i), (np.float32(-np.inf), np.int32(0)),
+        lambda a, b: (jnp.maximum(a[0], b[0]), jnp.where(a[0] >= b[0], a[1], jnp.minimum(b[1], 3))), (1,),
+    ), X, NUMBERED,
+)  # fmt: skip
+case("scatter_own", lambda t, i: t.at[i].apply(lambda v: jnp.sin(v) * 2), X, np.array([1, 1, 7, 2], np.int32))
+case("scatter_truths", lambda t, i, v: (t.at[i].max(v), t.at[i].min(v)), X > 0, ROWS, floats(2, 8) > 0)
+case(
+    "bits_of_other_sizes",
+    lambda x: (
+        lax.bitcast_convert_type(x, jnp.uint8), lax.bitcast_convert_type(x, jnp.float16),
+        lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int16), jnp.float32),
+    ), X,
+)  # fmt: skip
+
 
 def texts() -> Mapping[str, str]:
     """Return the text of every case."""
@@ -254,12 +291,13 @@ def main() -> int:
         differ = sorted(n for n in {*stored, *printed} if stored.get(n) != printed.get(n))
         print(f"other texts: {', '.join(differ)}" if differ else f"{len(stored)} texts are as JAX prints them")
         return int(bool(differ))
+    printed, computed = texts(), arrays()
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.mlir"):
         old.unlink()
-    for name, text in texts().items():
+    for name, text in printed.items():
         (FOLDER / f"{name}.mlir").write_text(text)
-    np.savez_compressed(FOLDER / "arrays.npz", **arrays())
+    np.savez_compressed(FOLDER / "arrays.npz", **computed)
     print(f"{len(CASES)} functions")
     return 0
 

@@ -87,6 +87,10 @@ def written(tmp_path: Path, body: str, types: str = "tensor<4xf32>") -> Path:
         ),
         ("  %0 = stablehlo.transpose %arg0, dims = [3] : (tensor<4xf32>) -> tensor<4xf32>\n", "transpose of shape"),
         ("  %0 = stablehlo.add %arg0 : tensor<4xf32>\n", "add of 4xf32"),
+        (
+            "  %c = stablehlo.constant dense<(0.0, 1.0)> : tensor<complex<f32>>\n  %0 = stablehlo.abs %arg0 : tensor<4xf32>\n",
+            "values of type complex<f32>; f16",
+        ),
     ],
 )
 def test_what_is_not_read_is_named_with_its_line(tmp_path: Path, body: str, message: str) -> None:
@@ -133,3 +137,26 @@ def test_a_convolution_by_weights_turned_round(tmp_path: Path) -> None:
   return %1 : tensor<4xf32>"""
     (found,) = run(written(tmp_path, body), [np.array([1, 10, 100, 1000], np.float32)])
     assert found.tolist() == [3 + 40 + 100 + 2000, 30 + 1000, 300 + 4000, 3000]
+
+
+def test_the_command_names_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, "  %0 = stablehlo.einsum2 %arg0 : tensor<4xf32>\n  return %0 : tensor<4xf32>")
+    np.savez(tmp_path / "in.npz", arg0=np.ones(4, np.float32))
+    assert main(["run", str(path), "--input", str(tmp_path / "in.npz")]) != 0
+    assert f"{path}:2 and {tmp_path / 'in.npz'}: stablehlo.einsum2 is not read" in capsys.readouterr().err
+
+
+def test_a_scatter_whose_function_has_its_operands_exchanged(tmp_path: Path) -> None:
+    """Of two updates of an element the second sees what the first has made: 2 - (1 - 0.5)."""
+    body = """  %i = stablehlo.constant dense<[[1], [1], [3]]> : tensor<3x1xi32>
+  %u = stablehlo.constant dense<[1.0, 2.0, 4.0]> : tensor<3xf32>
+  %0 = "stablehlo.scatter"(%arg0, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+    scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.FUNCTION %b, %a : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>"""
+    for function, wanted in (("subtract", [5, 1.5, 5, -1]), ("add", [5, 3.5, 5, 9]), ("maximum", [5, 2, 5, 5])):
+        (found,) = run(written(tmp_path, body.replace("FUNCTION", function)), [np.array([5, 0.5, 5, 5], np.float32)])
+        assert found.tolist() == wanted, function

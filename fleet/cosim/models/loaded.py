@@ -172,6 +172,7 @@ def load_model(
     dynamic: dimensions that stay unknown in the program, whatever the arrays.
     Raises FleetError if anything does not fit, naming the files.
     """
+    from fleet.frontend.mlir.choice import parts
     from fleet.frontend.onnx.entry import numbered, replaceable
     from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 
@@ -226,7 +227,8 @@ def load_model(
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
         place = error.where or ""
-        named = is_onnx(spec) and place.startswith(f"{spec.partition('?')[0]}:")  # a node
+        file = spec.partition("?")[0] if is_onnx(spec) else parts(spec)[0]
+        named = place.startswith(f"{file}:")  # with a node, or a line
         where = " and ".join([place if named else spec, *files])
         raise ModelError(error.what, where=where, hint=error.hint, detail=error.detail) from error
     empty = [a for a in program.inputs if 0 in a.shape]

@@ -77,7 +77,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     model = onnx.load(str(path), load_external_data=False)
     model.ir_version = min(model.ir_version, IR_VERSION)  # additions of later versions of the format are not read
     given = {*(a.name for a in program.inputs), *program.bound}  # in place of defaults of the file
-    dense, sparse = ([*defaults] for defaults in (model.graph.initializer, model.graph.sparse_initializer))
+    dense, sparse = [*model.graph.initializer], [*model.graph.sparse_initializer]
     model.graph.ClearField("initializer")
     model.graph.ClearField("sparse_initializer")
     model.graph.initializer.extend(w for w in dense if w.name not in given)

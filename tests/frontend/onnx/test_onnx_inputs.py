@@ -1,4 +1,4 @@
-"""Inputs of an ONNX model that may be missing: an initializer of the same name is their default; and names that it does not have."""
+"""Inputs of an ONNX model that have a default, an initializer of the same name; and names that it does not have."""
 
 from __future__ import annotations
 

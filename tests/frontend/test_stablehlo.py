@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from fleet.cli.main import main
-from fleet.engines.base import RunOptions
+from fleet.engines.base import Engine, RunOptions
+from fleet.engines.llvm_cpu import ENGINE as LLVM_CPU
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError
 from fleet.frontend.mlir.stablehlo.control import READ
@@ -36,10 +37,11 @@ def of(name: str, kind: str) -> list[np.ndarray]:
     return [array for key, array in arrays().items() if key.startswith(f"{name}/{kind}")]
 
 
-def run(path: Path, arguments: list[np.ndarray]) -> list[np.ndarray]:
+def run(path: Path, arguments: list[np.ndarray], engine: Engine = VM) -> list[np.ndarray]:
     given = {f"arg{n}": a for n, a in enumerate(arguments)}
     program = load(str(path), {}, given)
-    return list(VM.run(program, {a.name: given[a.name] for a in program.inputs}, RunOptions(keep_tensors=False)).outputs.values())
+    fed = {a.name: given[a.name] for a in program.inputs}
+    return list(engine.run(program, fed, RunOptions(keep_tensors=False)).outputs.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,6 +53,20 @@ def test_what_jax_computes(name: str) -> None:
             np.testing.assert_allclose(got, want, rtol=1e-2 if name == "half" else 2e-4, atol=2e-3 if name == "half" else 2e-5)
         else:
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("divided_by_zero", "divided_unsigned", "top_k_in_total_order", "complement", "neighbours", "leading_zeros"),
+        *("scatter_truths", "scatter_own", "reduced_bits", "bits_of_other_sizes"),
+    ],
+)
+def test_what_jax_computes_is_compiled(name: str) -> None:
+    """What needs no function of NumPy itself is the same where kernels are compiled."""
+    found, wanted = run(FOLDER / f"{name}.mlir", of(name, "arg"), LLVM_CPU), of(name, "out")
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
 
 
 def test_there_are_as_many_texts_as_results() -> None:

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from fleet.cli.main import main
-from fleet.engines.base import RunOptions
+from fleet.engines.base import Engine, RunOptions
+from fleet.engines.llvm_cpu import ENGINE as LLVM_CPU
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError
 from fleet.frontend.mlir.stablehlo.control import READ
@@ -36,10 +37,11 @@ def of(name: str, kind: str) -> list[np.ndarray]:
     return [array for key, array in arrays().items() if key.startswith(f"{name}/{kind}")]
 
 
-def run(path: Path, arguments: list[np.ndarray]) -> list[np.ndarray]:
+def run(path: Path, arguments: list[np.ndarray], engine: Engine = VM) -> list[np.ndarray]:
     given = {f"arg{n}": a for n, a in enumerate(arguments)}
     program = load(str(path), {}, given)
-    return list(VM.run(program, {a.name: given[a.name] for a in program.inputs}, RunOptions(keep_tensors=False)).outputs.values())
+    fed = {a.name: given[a.name] for a in program.inputs}
+    return list(engine.run(program, fed, RunOptions(keep_tensors=False)).outputs.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,6 +53,20 @@ def test_what_jax_computes(name: str) -> None:
             np.testing.assert_allclose(got, want, rtol=1e-2 if name == "half" else 2e-4, atol=2e-3 if name == "half" else 2e-5)
         else:
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("divided_by_zero", "divided_unsigned", "top_k_in_total_order", "complement", "neighbours", "leading_zeros"),
+        *("scatter_truths", "scatter_own", "reduced_bits", "bits_of_other_sizes"),
+    ],
+)
+def test_what_jax_computes_is_compiled(name: str) -> None:
+    """What needs no function of NumPy itself is the same where kernels are compiled."""
+    found, wanted = run(FOLDER / f"{name}.mlir", of(name, "arg"), LLVM_CPU), of(name, "out")
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
 
 
 def test_there_are_as_many_texts_as_results() -> None:
@@ -87,6 +103,10 @@ def written(tmp_path: Path, body: str, types: str = "tensor<4xf32>") -> Path:
         ),
         ("  %0 = stablehlo.transpose %arg0, dims = [3] : (tensor<4xf32>) -> tensor<4xf32>\n", "transpose of shape"),
         ("  %0 = stablehlo.add %arg0 : tensor<4xf32>\n", "add of 4xf32"),
+        (
+            "  %c = stablehlo.constant dense<(0.0, 1.0)> : tensor<complex<f32>>\n  %0 = stablehlo.abs %arg0 : tensor<4xf32>\n",
+            "values of type complex<f32>; f16",
+        ),
     ],
 )
 def test_what_is_not_read_is_named_with_its_line(tmp_path: Path, body: str, message: str) -> None:
@@ -120,3 +140,39 @@ def test_the_page_names_what_is_read() -> None:
     page = (SCRIPTS.parent / "docs/mlir.md").read_text()
     table = page.partition("<!-- stablehlo -->")[2].partition("<!-- end of stablehlo -->")[0]
     assert sorted(word.strip("`,.") for word in table.split() if word.startswith("`")) == list(READ)
+
+
+def test_a_convolution_by_weights_turned_round(tmp_path: Path) -> None:
+    """Windows are reversed in the first dimension; JAX reverses the weights itself, other writers do not."""
+    body = """  %c = stablehlo.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : tensor<2x2x1x1xf32>
+  %x = stablehlo.reshape %arg0 : (tensor<4xf32>) -> tensor<1x2x2x1xf32>
+  %0 = stablehlo.convolution(%x, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+    window = {stride = [1, 1], pad = [[0, 1], [0, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [true, false]}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x2x2x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x2x1xf32>
+  %1 = stablehlo.reshape %0 : (tensor<1x2x2x1xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>"""
+    (found,) = run(written(tmp_path, body), [np.array([1, 10, 100, 1000], np.float32)])
+    assert found.tolist() == [3 + 40 + 100 + 2000, 30 + 1000, 300 + 4000, 3000]
+
+
+def test_the_command_names_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, "  %0 = stablehlo.einsum2 %arg0 : tensor<4xf32>\n  return %0 : tensor<4xf32>")
+    np.savez(tmp_path / "in.npz", arg0=np.ones(4, np.float32))
+    assert main(["run", str(path), "--input", str(tmp_path / "in.npz")]) != 0
+    assert f"{path}:2 and {tmp_path / 'in.npz'}: stablehlo.einsum2 is not read" in capsys.readouterr().err
+
+
+def test_a_scatter_whose_function_has_its_operands_exchanged(tmp_path: Path) -> None:
+    """Of two updates of an element the second sees what the first has made: 2 - (1 - 0.5)."""
+    body = """  %i = stablehlo.constant dense<[[1], [1], [3]]> : tensor<3x1xi32>
+  %u = stablehlo.constant dense<[1.0, 2.0, 4.0]> : tensor<3xf32>
+  %0 = "stablehlo.scatter"(%arg0, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+    scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.FUNCTION %b, %a : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>"""
+    for function, wanted in (("subtract", [5, 1.5, 5, -1]), ("add", [5, 3.5, 5, 9]), ("maximum", [5, 2, 5, 5])):
+        (found,) = run(written(tmp_path, body.replace("FUNCTION", function)), [np.array([5, 0.5, 5, 5], np.float32)])
+        assert found.tolist() == wanted, function

@@ -60,6 +60,27 @@ def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[st
     return {name: array[:batch] if name in named else array for name, array in inputs.items()}
 
 
+def _check_names(spec: str, arguments: Sequence[Declared], inputs: Mapping[str, np.ndarray], path: Path | None) -> None:
+    """Raise ModelError if an array is given that the model has no argument for: a name that is written wrongly would count for
+    nothing. For a part of an ONNX model the inputs of the whole one may be given.
+    """
+    from fleet.frontend.onnx.choice import ModelChoice
+    from fleet.frontend.onnx.entry import replaceable
+    from fleet.frontend.source import is_onnx, signature
+
+    names = dict.fromkeys(a.name for a in arguments)
+    if is_onnx(spec) and inputs.keys() - names.keys():
+        whole = ModelChoice(ModelChoice.of(spec).path).spec
+        names |= dict.fromkeys((*(a.name for a in signature(whole)), *replaceable(whole)))
+    if unknown := [name for name in inputs if name not in names]:
+        shown = ", ".join(names) or "none"
+        raise ModelError(
+            f"holds {unknown[0]!r:.80}, which is no argument of the model",
+            where=str(path),
+            hint=f"the model's arguments are {shown:.500}",
+        )
+
+
 def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndarray]) -> None:
     """Raise ModelError if weights lack an array of fixed size: a drawn one would look like the model's own."""
     fixed = [a for a in arguments[1:] if not a.optional and a.dims and all(isinstance(d, int) for d in a.dims)]
@@ -151,7 +172,8 @@ def load_model(
     dynamic: dimensions that stay unknown in the program, whatever the arrays.
     Raises FleetError if anything does not fit, naming the files.
     """
-    from fleet.frontend.onnx.entry import numbered
+    from fleet.frontend.mlir.choice import parts
+    from fleet.frontend.onnx.entry import numbered, replaceable
     from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 
     if Path(spec).name == MODEL_BUNDLE:
@@ -165,11 +187,12 @@ def load_model(
     drawn: list[str] = []
     bound = load_arrays(weights, what="weights") if weights else {}
     inputs = load_arrays(input_path, what="input") if input_path else {}
+    _check_names(spec, arguments, inputs, input_path)
     if is_onnx(spec):
         if any(array.dtype.kind in "US" for array in inputs.values()):
             inputs = numbered(spec, inputs)
         inputs, drawn = _led_to(spec, arguments, inputs, seed, batch)
-    known = {a.name for a in arguments}
+    known = {a.name for a in arguments} | {*(replaceable(spec) if is_onnx(spec) else ())}
     for path, arrays in ((weights, bound), (input_path, inputs)):
         if path and not known & arrays.keys():
             names = ", ".join(sorted(arrays)) or "nothing"
@@ -204,7 +227,8 @@ def load_model(
     except ModelError as error:
         files = [str(path) for path in (weights, input_path) if path]
         place = error.where or ""
-        named = is_onnx(spec) and place.startswith(f"{spec.partition('?')[0]}:")  # a node
+        file = spec.partition("?")[0] if is_onnx(spec) else parts(spec)[0]
+        named = place.startswith(f"{file}:")  # with a node, or a line
         where = " and ".join([place if named else spec, *files])
         raise ModelError(error.what, where=where, hint=error.hint, detail=error.detail) from error
     empty = [a for a in program.inputs if 0 in a.shape]

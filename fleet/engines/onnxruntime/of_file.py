@@ -76,6 +76,12 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
             exposed[op_id(value.owner)] = name
     model = onnx.load(str(path), load_external_data=False)
     model.ir_version = min(model.ir_version, IR_VERSION)  # additions of later versions of the format are not read
+    given = {*(a.name for a in program.inputs), *program.bound}  # in place of defaults of the file
+    dense, sparse = [*model.graph.initializer], [*model.graph.sparse_initializer]
+    model.graph.ClearField("initializer")
+    model.graph.ClearField("sparse_initializer")
+    model.graph.initializer.extend(w for w in dense if w.name not in given)
+    model.graph.sparse_initializer.extend(w for w in sparse if w.values.name not in given)
     made_names = {name for node in model.graph.node for name in node.output}
     weights = {*(w.name for w in model.graph.initializer), *(w.values.name for w in model.graph.sparse_initializer)}
     if missing := [name for name in program.outputs if name not in made_names | weights | {v.name for v in model.graph.input}]:

@@ -19,7 +19,7 @@ from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS, Nest, nest_of
 from fleet.frontend.mlir.reductions import computed
 from fleet.frontend.mlir.stablehlo.control import compute as stable
-from fleet.frontend.mlir.stablehlo.regions import LoopBody, LoopTest, StableRegions
+from fleet.frontend.mlir.stablehlo.regions import BY_ELEMENT, LoopBody, LoopTest, StableRegions
 from fleet.frontend.mlir.stablehlo.text import StableOperation
 from fleet.frontend.mlir.tensors import RULES, number, pad_parts
 from fleet.frontend.mlir.text import MlirText
@@ -69,6 +69,8 @@ class MlirReader:
         self.b = build
         self.functions = {f.sym_name.data: f for f in build.text.module.walk() if isinstance(f, func.FuncOp)}
         self._depth = 0
+        self._whole = False
+        """Inside of what the text says of one element: it is read on whole arrays."""
 
     def call(self, function: func.FuncOp, arrays: Sequence[MlirArray]) -> list[MlirArray]:
         """Return a function's results for these arguments."""
@@ -98,14 +100,22 @@ class MlirReader:
         self.b.refuse(f"a block that ends with {op.name if (op := block.last_op) else 'nothing'}")
         raise AssertionError
 
+    def _for_elements(self, block: Block, arrays: Sequence[MlirArray], outer: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        """Return what a block that says what is done to one element gives for whole arrays."""
+        before, self._whole = self._whole, True
+        try:
+            return self.block(block, arrays, outer)
+        finally:
+            self._whole = before
+
     def _read(self, op: Operation, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
         b, name = self.b, scalars.name_of(op)
         operands = [values[v] for v in op.operands]
         if name in RULES:
             return [RULES[name](b, op, *operands)]
         if isinstance(op, StableOperation):
-            block = partial(self.block, outer=values)
-            regions = StableRegions(b, block, self._named, self._rolled, self._chosen_of)
+            block = partial(self._for_elements if name.partition(".")[2] in BY_ELEMENT else self.block, outer=values)
+            regions = StableRegions(b, block, self._named, self._rolled, self._chosen_of, whole=self._whole)
             return stable(regions, op, operands)
         if isinstance(op, TosaOperation):
             return [tosa.compute(b, op, operands)]

@@ -6,9 +6,11 @@ Integers wrap and floats round as MLIR says; what has no result there (an overfl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation
@@ -24,11 +26,10 @@ def dtype_of(b: MlirBuild, type_: Attribute) -> np.dtype:
     element: Attribute = getattr(type_, "element_type", type_)
     if isinstance(element, IndexType):
         return _INT64
-    try:
-        return numpy_dtype(element)
-    except KeyError:
-        b.refuse(f"values of type {element}", "f16, f32, f64, i1, i8, i16, i32, i64 and index are read")
-        raise
+    with suppress(KeyError):
+        if (dtype := numpy_dtype(element)).kind != "c":
+            return dtype
+    return b.refuse(f"values of type {element}", "f16, f32, f64, i1, i8, i16, i32, i64, unsigned ones and index are read")
 
 
 def name_of(op: Operation) -> str:
@@ -179,10 +180,14 @@ def _chooses(b: MlirBuild, _op: Operation, condition: MlirArray, x: MlirArray, y
 
 def same_bits(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
     """The same bits as elements of another type of that size."""
-    dtype = dtype_of(b, op.results[0].type)
+    return viewed(b, x, dtype_of(b, op.results[0].type))
+
+
+def viewed(b: MlirBuild, x: MlirArray, dtype: npt.DTypeLike) -> MlirArray:
+    """Return `x.view(dtype)`, of a dtype of the same size."""
     if x.known is not None:
-        return b.known(x.known.view(dtype))
-    found = b.emit("numpy", x if x.rank else b.reshape(x, (1,)), call=f"ndarray.view(x0, dtype='{dtype.name}')")
+        return b.known(np.asarray(x.known).view(dtype))
+    found = b.emit("numpy", x if x.rank else b.reshape(x, (1,)), call=f"ndarray.view(x0, dtype='{np.dtype(dtype).name}')")
     return b.reshape(found, x.shape)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -57,7 +57,21 @@ def cut(model: OnnxModel, first: Sequence[str], last: Sequence[str]) -> OnnxMode
     outputs = {p.name: p for p in graph.outputs}
     nodes = tuple(n for n in graph.nodes if id(n) in needed)
     results = tuple(outputs.get(name, OnnxPort(name, None, None)) for name in ends)
-    return replace(model, graph=Graph(tuple(inputs), results, nodes, weights, graph.texts & weights.keys()))
+    replaceable = tuple(p for p in graph.replaceable if p.name in weights)
+    return replace(model, graph=Graph(tuple(inputs), results, nodes, weights, graph.texts & weights.keys(), replaceable))
+
+
+def replaced(model: OnnxModel, given: Collection[str]) -> OnnxModel:
+    """The model without the weights in whose places inputs of the same names are given, which are inputs then."""
+    graph = model.graph
+    new = [p for p in graph.replaceable if p.name in given]
+    if not new:
+        return model
+    names = {p.name for p in new}
+    weights = {n: a for n, a in graph.weights.items() if n not in names}
+    rest = tuple(p for p in graph.replaceable if p not in new)
+    texts = graph.texts & weights.keys()
+    return replace(model, graph=replace(graph, inputs=(*graph.inputs, *new), weights=weights, texts=texts, replaceable=rest))
 
 
 def used_names(node: OnnxNode) -> Iterable[str]:

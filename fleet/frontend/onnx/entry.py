@@ -43,6 +43,14 @@ def numbered(spec: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
     return found(spec, inputs)
 
 
+def replaceable(spec: str) -> list[str]:
+    """Inputs of a model that have a default (`load.replaceable`). Raises SetupError without the package onnx."""
+    _check()
+    from fleet.frontend.onnx.load import replaceable as found
+
+    return found(spec)
+
+
 def load(
     spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray], *, dynamic: Collection[str] | bool = ()
 ) -> Program:

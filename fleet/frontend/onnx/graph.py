@@ -48,13 +48,17 @@ class OnnxNode:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Nodes in an order in which they can be computed. texts: names of the weights that are numbers of texts."""
+    """Nodes in an order in which they can be computed.
+
+    texts: names of the weights that are numbers of texts. replaceable: inputs that a weight stands for until they are given.
+    """
 
     inputs: tuple[OnnxPort, ...]
     outputs: tuple[OnnxPort, ...]
     nodes: Sequence[OnnxNode]
     weights: Mapping[str, np.ndarray]
     texts: frozenset[str] = frozenset()
+    replaceable: tuple[OnnxPort, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 from fleet.frontend.drawn import drawn_input
 from fleet.frontend.onnx.choice import ModelChoice
-from fleet.frontend.onnx.cut import cut, resized
+from fleet.frontend.onnx.cut import cut, replaced, resized
 from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, drawn_sizes, generalised
 from fleet.frontend.onnx.graph import OnnxModel, OnnxPort
 from fleet.frontend.onnx.importer import import_model
@@ -102,7 +102,8 @@ def load(
     Args:
         spec: "path.onnx".
         weights: none; the file has them.
-        inputs: every input by name. Values matter only where they decide shapes, axes or branches.
+        inputs: every input by name. Values matter only where they decide shapes, axes or branches. An input that has a default
+            in the file, an initializer of its name, may be missing.
         dynamic: names of dimensions that stay unknown until the run, True for all that have a name; others get the inputs' sizes.
 
     Raises:
@@ -111,19 +112,24 @@ def load(
     if weights:
         refuse(spec, "has its weights in it", "leave --weights out; inputs are given with --input")
     choice = ModelChoice.of(spec)
-    model = open_model(choice)
+    model = replaced(open_model(choice), inputs)
     inputs = encoded(model, inputs)
     return general_program(model, inputs, choice, dynamic) if dynamic else program_of(model, inputs, choice)
 
 
 def numbered(spec: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Inputs with numbers in place of text, as the program takes them, but for those that are bound. Raises ModelError."""
-    return encoded(open_model(ModelChoice.of(spec)), inputs)
+    return encoded(replaced(open_model(ModelChoice.of(spec)), inputs), inputs)
+
+
+def replaceable(spec: str) -> list[str]:
+    """Names of the inputs that have a default in the file and may be given. Raises ModelError."""
+    return [p.name for p in open_model(ModelChoice.of(spec)).graph.replaceable]
 
 
 def program_of(model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: ModelChoice | None = None) -> Program:
     """The program of a model that has been read. Raises as `load`."""
-    choice = choice or ModelChoice(model.name)
+    choice, model = choice or ModelChoice(model.name), replaced(model, inputs)
     declared = _checked(model, inputs, choice)
     try:
         symbols = bind(_apart(model.name, declared, inputs), {a.name: inputs[a.name].shape for a in declared})

@@ -145,7 +145,8 @@ class _Reading:
             if port.name not in known and port.name not in made:
                 refuse(where, f"the output {port.name!r} is not defined")
         texts = frozenset(t.name for t in part.initializers if t.data_type == onnx.TensorProto.STRING)
-        return Graph(inputs, outputs, ordered, weights, texts)
+        replaceable = tuple(self.port(p, where) for p in proto.input if p.name in weights and not depth)
+        return Graph(inputs, outputs, ordered, weights, texts, replaceable)
 
     def port(self, proto: onnx.ValueInfoProto, where: str) -> OnnxPort:
         """An input or output."""

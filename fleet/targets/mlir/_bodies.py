@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import scf
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.ir import dialect as d
@@ -50,7 +51,7 @@ class MlirBodies:
             made.append(Block())
             with self.e.inside(made[-1]):
                 self.e.block.add_op(scf.YieldOp(*self._body(body, given)))
-        decision = scf.IfOp(self.values[op.condition], list(_types(op)), [made[0]], [made[1]])
+        decision = scf.IfOp(self._truth(self.values[op.condition]), list(_types(op)), [made[0]], [made[1]])
         self.e.block.add_op(decision)
         return decision.results
 
@@ -61,7 +62,7 @@ class MlirBodies:
         test, body = Block(arg_types=types), Block(arg_types=types)
         with self.e.inside(test):
             (again,) = self._body(op.test.block, [*test.args, *inputs])
-            test.add_op(scf.ConditionOp(again, *test.args))
+            test.add_op(scf.ConditionOp(self._truth(again), *test.args))
         with self.e.inside(body):
             body.add_op(scf.YieldOp(*self._body(op.body.block, [*body.args, *inputs])))
         loop = scf.WhileOp(carried, types, [test], [body])
@@ -71,6 +72,11 @@ class MlirBodies:
     def fused(self, op: d.FusedOp) -> Sequence[SSAValue]:
         """Its operations, one by one."""
         return self._body(op.body.block, [self.values[v] for v in op.inputs])
+
+    def _truth(self, condition: SSAValue) -> SSAValue:
+        """The number of a condition, which may be an array of one element."""
+        type_ = condition.type
+        return self.e.element(condition, [0] * len(type_.get_shape())) if isinstance(type_, TensorType) else condition
 
     def _body(self, body: Block, given: Sequence[SSAValue]) -> list[SSAValue]:
         """Emit a body's operations here; return what it yields."""

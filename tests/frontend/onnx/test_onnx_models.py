@@ -375,3 +375,27 @@ def test_an_output_that_is_a_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
     monkeypatch.chdir(tmp_path)
     assert main(["cosim", "m.onnx", "--engines", "vm,onnxruntime"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sizes", ["4", "k,4"])
+@pytest.mark.parametrize("rounds", [0, 2])
+def test_a_loop_of_no_round_gathers_nothing(sizes: str, rounds: int) -> None:
+    """The shape of what it would gather is what its body declares; sizes that it leaves open are 0."""
+    made = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+g (float[{sizes}] x, int64 n) => (float[{sizes}] y, float[r,{sizes}] ys) {{
+  t = Constant<value = bool {{1}}>()
+  y, ys = Loop(n, t, x)<body = b (int64 i, bool c, float[{sizes}] s) => (bool co, float[{sizes}] so, float[{sizes}] o) {{
+    co = Identity(c) so = Neg(s) o = Identity(s)
+  }}>
+}}""")
+    agree(made, {"x": floats(4) if sizes == "4" else floats(2, 4), "n": np.array(rounds, np.int64)})
+
+
+def test_a_scan_over_nothing_gathers_nothing() -> None:
+    made = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4] x, float[6,0] s) => (float[4] y, float[4,0] ys) {
+  y, ys = Scan<num_scan_inputs = 1, scan_input_axes = [1], scan_output_axes = [1],
+    body = b (float[4] a, float[6] e) => (float[4] ao, float[4] o) { ao = Identity(a) o = Neg(a) }>(x, s)
+}""")
+    found = run(made, {"x": floats(4), "s": np.zeros((6, 0), np.float32)})
+    assert [a.shape for a in found] == [(4,), (4, 0)]

@@ -209,3 +209,31 @@ def test_a_loop_in_a_branch_runs_where_it_is_chosen(x: float, expected: float, t
     assert sum(isinstance(op, IfOp) for op in all_operations(program.function.body.block)) == 1
     (found,) = golden(program, inputs).values()
     assert found == expected
+
+
+ARRAYS_OF_ONE = """func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %step = stablehlo.constant dense<1.5> : tensor<4xf32>
+  %n = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.while(%x = %arg0) : tensor<4xf32>
+    cond {
+      %s = stablehlo.reduce(%x init: %n) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      %c = stablehlo.compare GT, %s, %n : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %y = stablehlo.subtract %x, %step : tensor<4xf32>
+      stablehlo.return %y : tensor<4xf32>
+    }
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+@needs_tools
+def test_a_condition_may_be_an_array_of_one_element(tmp_path: Path) -> None:
+    """As in StableHLO, which has no numbers beside arrays."""
+    (tmp_path / "m.mlir").write_text(ARRAYS_OF_ONE)
+    inputs = {"arg0": np.array([1, 2, 3, 4], np.float32)}
+    program = load(str(tmp_path / "m.mlir"), {}, inputs)
+    (found,), (expected,) = run_mlir(program, inputs).values(), golden(program, inputs).values()
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, inputs["arg0"] - 3)

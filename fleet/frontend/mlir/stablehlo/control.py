@@ -14,7 +14,7 @@ from fleet.errors import ModelError
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.loops import MAX_ROUNDS
 from fleet.frontend.mlir.scalars import dtype_of
-from fleet.frontend.mlir.stablehlo import elementwise, movement, products
+from fleet.frontend.mlir.stablehlo import elementwise, movement, products, special
 from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only
 from fleet.frontend.mlir.stablehlo.sorting import sort, top_k
 from fleet.frontend.mlir.stablehlo.text import StableOperation, words
@@ -27,7 +27,9 @@ def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
     b, name = r.b, op.name.partition(".")[2]
     rule = _RULES.get(name)
     try:
-        if rule is not None:
+        if r.whole and name in _SHAPES and movement.shape_of_result(b, op) == ():
+            found = list(operands)
+        elif rule is not None:
             found = rule(r, op, operands)
         elif name in _PLAIN:
             found = [_PLAIN[name](b, op, *operands)]
@@ -37,7 +39,7 @@ def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
         b.refuse(f"{op.name} does not verify: its operands and attributes do not fit ({error})")
     for array, result in zip(found, op.results, strict=True):
         type_ = result.type
-        if isinstance(type_, TensorType) and op.parent is not None and _stated(op):
+        if isinstance(type_, TensorType) and not r.whole:
             sizes = type_.get_shape()
             fits = len(sizes) == array.rank and all(d in (s, -1) for d, s in zip(sizes, array.shape, strict=True))
             if not fits or dtype_of(b, type_) != array.dtype:
@@ -45,23 +47,20 @@ def compute(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
     return found
 
 
-def _stated(op: StableOperation) -> bool:
-    """Return whether the text says what an operation gives: not in a reducer, which is read for whole arrays."""
-    parent = op.parent_op()
-    return not (isinstance(parent, StableOperation) and parent.name.partition(".")[2] in _BY_ELEMENT)
-
-
 # ---- reductions
 
 _COMBINED = {
     "add": ("add", "reduce_sum"), "multiply": ("mul", "reduce_prod"), "maximum": ("maximum", "reduce_max"),
-    "minimum": ("minimum", "reduce_min"),
+    "minimum": ("minimum", "reduce_min"), "and": ("bitwise_and", ""), "or": ("bitwise_or", ""), "xor": ("bitwise_xor", ""),
 }  # fmt: skip
-_TRUTHS = {"and": ("logical_and", "reduce_all"), "or": ("logical_or", "reduce_any")}
+_TRUTHS = {"and": ("logical_and", "reduce_all"), "or": ("logical_or", "reduce_any"), "xor": ("not_equal", "")}
 
 
 def _combining(op: StableOperation, dtype: np.dtype) -> tuple[str, str] | None:
-    """Return (operation, reduction) of fleet if the region combines its two arguments by one operation, else None."""
+    """Return (operation, reduction) of fleet if the region combines its two arguments by one operation, else None.
+
+    The reduction is "" where fleet has none: its elements are combined in pairs.
+    """
     name = words(op, "applies").partition(".")[2]
     return _named_combination(name, dtype) if name else _combining_block(only(op), dtype)
 
@@ -100,10 +99,28 @@ def _reduce(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
 
 
 def _of_one(b: MlirBuild, x: MlirArray, start: MlirArray, axes: Sequence[int], kind: str, reduction: str) -> MlirArray:
-    found = b.cast(b.emit(reduction, x, axes=tuple(axes), keepdims=False), x.dtype)
+    found = b.cast(b.emit(reduction, x, axes=tuple(axes), keepdims=False), x.dtype) if reduction else _in_pairs(b, x, axes, kind)
     if start.known is not None and start.known.size == 1 and _neutral(kind, start.known):
         return found
     return b.emit(kind, found, b.broadcast(b.reshape(start, ()), found.shape))
+
+
+def _in_pairs(b: MlirBuild, x: MlirArray, axes: Sequence[int], kind: str) -> MlirArray:
+    """Combine the elements of these dimensions by an operation of which neither order nor grouping matters."""
+    kept = [n for n in range(x.rank) if n not in axes]
+    shape, count = [x.shape[n] for n in kept], math.prod(x.shape[n] for n in axes)
+    if not count:
+        return b.broadcast(b.known(_IDENTITIES[kind], x.dtype), shape)
+    x = b.reshape(b.transpose(x, [*axes, *kept]), (count, *shape))
+
+    def part(start: int, size: int) -> MlirArray:
+        return b.window(x, [start] + [0] * len(shape), [size, *shape], [1] * x.rank)
+
+    while count > 1:
+        half = count // 2
+        both = b.emit(kind, part(0, half), part(half, half))
+        x, count = (b.concat([both, part(2 * half, 1)], 0), half + 1) if count % 2 else (both, half)
+    return b.reshape(x, shape)
 
 
 def _neutral(kind: str, start: np.ndarray) -> bool:
@@ -113,7 +130,12 @@ def _neutral(kind: str, start: np.ndarray) -> bool:
         ends = (float("-inf"), info(start.dtype).min) if kind == "maximum" else (float("inf"), info(start.dtype).max)
         value = start.item()
         return value == ends[0] or (start.dtype.kind != "f" and value == ends[1])
-    return bool(start.item() == {"add": 0, "mul": 1, "logical_or": False, "logical_and": True}[kind])
+    return bool(start.item() == np.asarray(_IDENTITIES[kind]).astype(start.dtype))
+
+
+_IDENTITIES: Mapping[str, int] = {
+    "add": 0, "mul": 1, "logical_or": 0, "logical_and": 1, "not_equal": 0, "bitwise_or": 0, "bitwise_xor": 0, "bitwise_and": -1,
+}  # fmt: skip
 
 
 def _best(r: StableRegions, op: StableOperation, arrays: Sequence[MlirArray], starts: Sequence[MlirArray]) -> str | None:
@@ -320,10 +342,21 @@ def _scatter(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray
     if last is not None and list(last.operands) == [block.args[1]]:
         return [movement.scattered(b, op, x, indices, updates, "none")]
     kinds = _combining(op, x.dtype)
-    reduction = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min"}.get(kinds[0] if kinds else "")
-    if reduction is None:
-        b.refuse("a scatter by a function of its own", "add, multiply, maximum, minimum and plain writes are read")
-    return [movement.scattered(b, op, x, indices, updates, reduction)]
+    reduction = _SCATTERED.get(kinds[0] if kinds else "")
+    if reduction is not None and x.dtype.kind == "b":
+        found = movement.scattered(b, op, b.cast(x, np.int8), indices, b.cast(updates, np.int8), reduction)
+        return [b.emit("not_equal", found, b.known(0, np.int8))]
+
+    def combined(now: MlirArray, given: MlirArray) -> MlirArray:
+        (found,) = r.block(block, [now, given])
+        b.begin(op)
+        return b.broadcast(found, now.shape)
+
+    return [movement.scattered(b, op, x, indices, updates, reduction or combined)]
+
+
+_SCATTERED = {"add": "add", "mul": "mul", "maximum": "max", "minimum": "min", "logical_or": "max", "logical_and": "min"}
+"""Operation that combines -> the reduction of fleet's scatter."""
 
 
 def _composite(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
@@ -340,9 +373,9 @@ def _custom(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
 
 _MARKS = ("Sharding", "annotate_device_placement", "LayoutConstraint", "xla.sdy.FuncResultSharding")
 """Calls that say where something is computed."""
-_BY_ELEMENT = ("reduce", "reduce_window", "scatter", "sort", "map", "select_and_scatter")
-"""Operations whose regions say what is done to one element."""
-_PLAIN = {**elementwise.RULES, **movement.RULES, **products.RULES}
+_SHAPES = ("broadcast_in_dim", "reshape", "transpose")
+"""Operations that do nothing to one element."""
+_PLAIN = {**elementwise.RULES, **movement.RULES, **products.RULES, **special.RULES}
 _RULES: Mapping[str, _RegionRule] = {
     "reduce": _reduce, "reduce_window": _reduce_window, "sort": sort, "select_and_scatter": _select_and_scatter, "top_k": top_k,
     "while": _while, "case": _case, "if": _if, "scatter": _scatter, "composite": _composite, "custom_call": _custom,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,37 +17,57 @@ def _same(kind: str, truths: str = "") -> scalars.Rule:
 
 
 def _divide(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
-    """Integers are divided towards zero."""
+    """Integers are divided towards zero. As XLA has it, a quotient by 0 has all bits set, and the least one by -1 is itself."""
     if x.dtype.kind == "f":
         return b.emit("div", x, y)
-    return b.emit("floor_div", x, y) if x.dtype.kind == "u" else scalars.truncated(b, op, x, y)
+    safe, none, minus = _divisors(b, x, y)
+    found = b.emit("floor_div", x, safe) if x.dtype.kind == "u" else scalars.truncated(b, op, x, safe)
+    if minus is not None:
+        found = b.emit("where", minus, b.emit("neg", x), found)
+    return (
+        found
+        if none is None
+        else b.emit("where", none, b.known(-1 if x.dtype.kind == "i" else np.iinfo(x.dtype).max, x.dtype), found)
+    )
 
 
 def _remainder(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
-    """With the sign of the dividend."""
+    """With the sign of the dividend; by 0 the dividend."""
     if x.dtype.kind == "f":
         return b.emit("numpy", x, y, call="fmod(x0, x1)")
-    return b.emit("mod", x, y) if x.dtype.kind == "u" else scalars.remainder(b, op, x, y)
+    safe, none, _ = _divisors(b, x, y)
+    found = b.emit("mod", x, safe) if x.dtype.kind == "u" else scalars.remainder(b, op, x, safe)
+    return found if none is None else b.emit("where", none, x, found)
+
+
+def _divisors(b: MlirBuild, x: MlirArray, y: MlirArray) -> tuple[MlirArray, MlirArray | None, MlirArray | None]:
+    """Divisors with 1 in place of 0 and -1, which not every target divides by alike; which are 0, and which are -1.
+
+    None for what no divisor is: programs divide by constants mostly, and stay as short as they were written.
+    """
+    signed, known = x.dtype.kind == "i", y.known
+    none = b.emit("equal", y, b.known(0, y.dtype)) if known is None or (known == 0).any() else None
+    minus = b.emit("equal", y, b.known(-1, y.dtype)) if signed and (known is None or (known == -1).any()) else None
+    for condition in (none, minus):
+        if condition is not None:
+            y = b.emit("where", condition, b.known(1, y.dtype), y)
+    return y, none, minus
 
 
 _ORDERS = {"EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal", "GT": "greater", "GE": "greater_equal"}
 
 
-def _ordered(b: MlirBuild, x: MlirArray) -> MlirArray:
+def ordered(b: MlirBuild, x: MlirArray) -> MlirArray:
     """Integers in the total order of IEEE 754 of floats: their bits, all but the sign turned in negative ones."""
     dtype = np.dtype(f"i{x.dtype.itemsize}")
-    if x.known is not None:
-        known = np.asarray(x.known).view(dtype)
-        return b.known(known ^ ((known >> (8 * dtype.itemsize - 1)) & np.iinfo(dtype).max))
-    flat = b.reshape(x, x.shape or (1,))
-    bits = b.reshape(b.emit("numpy", flat, call=f"ndarray.view(x0, dtype='{dtype.name}')"), x.shape)
-    signs = b.emit("numpy", bits, b.known(8 * dtype.itemsize - 1, dtype), call="right_shift(x0, x1)")
-    return b.emit("bitwise_xor", bits, b.emit("bitwise_and", signs, b.known(np.iinfo(dtype).max, dtype)))
+    bits = scalars.viewed(b, x, dtype)
+    turned = b.emit("bitwise_xor", bits, b.known(np.iinfo(dtype).max, dtype))
+    return b.emit("where", b.emit("less", bits, b.known(0, dtype)), turned, bits)
 
 
 def _compare(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
     if "TOTALORDER" in words(op, "compare_type") and x.dtype.kind == "f":
-        x, y = _ordered(b, x), _ordered(b, y)
+        x, y = ordered(b, x), ordered(b, y)
     direction = words(op, "comparison_direction").rstrip(">").split()[-1:]
     kind = _ORDERS.get(direction[0] if direction else "")
     if kind is None:
@@ -56,7 +76,7 @@ def _compare(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> M
 
 
 def _select(b: MlirBuild, _op: StableOperation, condition: MlirArray, x: MlirArray, y: MlirArray) -> MlirArray:
-    return b.emit("where", b.broadcast(condition, x.shape), x, y)
+    return b.emit("where", b.broadcast(condition, x.shape) if condition.rank < x.rank else condition, x, y)
 
 
 def _clamp(b: MlirBuild, _op: StableOperation, low: MlirArray, x: MlirArray, high: MlirArray) -> MlirArray:
@@ -80,6 +100,23 @@ def _right(b: MlirBuild, _op: StableOperation, x: MlirArray, y: MlirArray) -> Ml
     return b.cast(b.emit("numpy", b.cast(x, bits), b.cast(y, bits), call="right_shift(x0, x1)"), x.dtype)
 
 
+def _same_bits(b: MlirBuild, op: StableOperation, x: MlirArray) -> MlirArray:
+    """Elements of another size are the parts of one, or one of the parts, along the last dimension: the lowest part first."""
+    dtype = scalars.dtype_of(b, op.results[0].type)
+    if dtype.itemsize == x.dtype.itemsize:
+        return scalars.same_bits(b, op, x)
+    wide, narrow = (np.dtype(f"u{size(dtype.itemsize, x.dtype.itemsize)}") for size in (max, min))
+    count, base = wide.itemsize // narrow.itemsize, 8 * narrow.itemsize
+    if dtype.itemsize < x.dtype.itemsize:
+        whole = b.reshape(scalars.viewed(b, x, wide), (*x.shape, 1))
+        shifts = b.known([1 << base * n for n in range(count)], wide)
+        parts = b.emit("mod", b.emit("floor_div", whole, shifts), b.known(1 << base, wide))
+        return scalars.viewed(b, b.cast(parts, narrow), dtype)
+    parts = b.cast(scalars.viewed(b, x, narrow), wide)
+    places = b.emit("mul", parts, b.known([1 << base * n for n in range(count)], wide))
+    return scalars.viewed(b, b.cast(b.emit("reduce_sum", places, axes=(x.rank - 1,), keepdims=False), wide), dtype)
+
+
 def _square(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
     return b.emit("mul", x, x)
 
@@ -93,40 +130,6 @@ def _away(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
     whole = b.emit("numpy", x, call="trunc(x0)")
     half = b.emit("greater_equal", b.emit("abs", b.emit("sub", x, whole)), b.known(0.5, x.dtype))
     return b.emit("add", whole, b.emit("numpy", b.cast(half, x.dtype), x, call="copysign(x0, x1)"))
-
-
-def _erf_inv(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
-    """The polynomials of M. Giles, "Approximating the erfinv function" (2010), as XLA computes it in single precision."""
-    if x.dtype != np.float32:
-        b.refuse(f"erf_inv of {x.dtype}", "it is read in float32")
-    w = b.emit("neg", b.emit("log1p", b.emit("neg", b.emit("mul", x, x))))
-
-    def polynomial(at: MlirArray, factors: Sequence[float]) -> MlirArray:
-        found = b.broadcast(b.known(factors[0], x.dtype), x.shape)
-        for factor in factors[1:]:
-            found = b.emit("add", b.emit("mul", found, at), b.known(factor, x.dtype))
-        return found
-
-    inner = polynomial(b.emit("sub", w, b.known(2.5, x.dtype)), _INNER)
-    tail = polynomial(b.emit("sub", b.emit("sqrt", w), b.known(3, x.dtype)), _TAIL)
-    near = b.emit("mul", b.emit("where", b.emit("less", w, b.known(5, x.dtype)), inner, tail), x)
-    ends = b.emit("mul", x, b.known(np.inf, x.dtype))
-    return b.emit("where", b.emit("equal", b.emit("abs", x), b.known(1, x.dtype)), ends, near)
-
-
-_INNER = (
-    2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727,
-    1.50140941,
-)  # fmt: skip
-_TAIL = (
-    -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406,
-    2.83297682,
-)  # fmt: skip
-
-
-def _bit_count(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
-    bits = np.dtype(f"u{x.dtype.itemsize}")
-    return b.cast(b.emit("numpy", b.cast(x, bits), call="bitwise_count(x0)"), x.dtype)
 
 
 def _less_precise(b: MlirBuild, op: StableOperation, x: MlirArray) -> MlirArray:
@@ -146,12 +149,12 @@ RULES: Mapping[str, scalars.Rule] = {
     "tanh": _same("tanh"), "sine": _same("sin"), "cosine": _same("cos"), "tan": _same("tan"), "atan2": scalars.calls("arctan2"),
     "floor": _same("floor"), "ceil": _same("ceil"), "round_nearest_even": _same("rint"), "round_nearest_afz": _away,
     "is_finite": _finite, "compare": _compare, "select": _select, "clamp": _clamp, "convert": _convert,
-    "bitcast_convert": scalars.same_bits, "shift_left": scalars.calls("left_shift"), "shift_right_logical": _right,
+    "bitcast_convert": _same_bits, "shift_left": scalars.calls("left_shift"), "shift_right_logical": _right,
     "shift_right_arithmetic": scalars.calls("right_shift"),
     # CHLO
     "erf": _same("erf"), "square": _square, "sinh": _same("sinh"), "cosh": _same("cosh"), "asin": scalars.calls("arcsin"),
     "acos": scalars.calls("arccos"), "atan": scalars.calls("arctan"), "asinh": scalars.calls("arcsinh"),
     "acosh": scalars.calls("arccosh"), "atanh": scalars.calls("arctanh"), "is_inf": scalars.calls("isinf"),
-    "erf_inv": _erf_inv, "popcnt": _bit_count, "reduce_precision": _less_precise,
+    "reduce_precision": _less_precise,
 }  # fmt: skip
 """Operation without its dialect -> what computes it."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.loops import MAX_ROUNDS
 from fleet.frontend.mlir.scalars import Rule, constant, dtype_of
 from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
 from fleet.frontend.mlir.tensors import framed, written
@@ -214,35 +215,52 @@ def _gather(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray)
 def _batched_gather(
     b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray, fields: Mapping[str, list[int]]
 ) -> MlirArray:
-    """Batch dimensions become ordinary ones whose index is the position in the batch."""
-    vector = fields.get("index_vector_dim", [0])[0]
-    if vector == indices.rank:
-        indices = b.reshape(indices, (*indices.shape, 1))
-    parts = [b.cast(indices, np.int64)]
-    for axis in fields["start_indices_batching_dims"]:
-        shape = [1 if n == vector else s for n, s in enumerate(indices.shape)]
-        count = np.arange(shape[axis], dtype=np.int64).reshape([-1 if n == axis else 1 for n in range(len(shape))])
-        parts.append(b.known(np.ascontiguousarray(np.broadcast_to(count, shape))))
-    batching = fields["operand_batching_dims"]
+    batching, vector = fields["operand_batching_dims"], fields.get("index_vector_dim", [0])[0]
     mapped = [*fields.get("start_index_map", []), *batching]
     dropped = sorted([*fields.get("collapsed_slice_dims", []), *batching])
     sizes = wanted(b, op, "slice_sizes")
-    flat, _, batch = _positions(b, b.concat(parts, vector), vector, mapped, x.shape, sizes)
+    indices = _with_batches(b, indices, vector, fields["start_indices_batching_dims"])
+    flat, _, batch = _positions(b, indices, vector, mapped, x.shape, sizes)
     return _windows_at(b, x, flat, batch, _offsets(x.shape, sizes, dropped), fields.get("offset_dims", []))
 
 
-def scattered(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray, updates: MlirArray, reduction: str) -> MlirArray:
-    """`x` with windows written, or combined with it; a window that is not inside as a whole is left out, as XLA does it."""
+def _with_batches(b: MlirBuild, indices: MlirArray, vector: int, batching: Sequence[int]) -> MlirArray:
+    """Return indices of the batch dimensions too: they become ordinary ones whose index is the position in the batch."""
+    if not batching:
+        return indices
+    if vector == indices.rank:
+        indices = b.reshape(indices, (*indices.shape, 1))
+    parts = [b.cast(indices, np.int64)]
+    for axis in batching:
+        shape = [1 if n == vector else s for n, s in enumerate(indices.shape)]
+        count = np.arange(shape[axis], dtype=np.int64).reshape([-1 if n == axis else 1 for n in range(len(shape))])
+        parts.append(b.known(np.ascontiguousarray(np.broadcast_to(count, shape))))
+    return b.concat(parts, vector)
+
+
+Combine = Callable[[MlirArray, MlirArray], MlirArray]
+"""What becomes of elements and of updates to them."""
+
+
+def scattered(
+    b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArray, updates: MlirArray, reduction: str | Combine
+) -> MlirArray:
+    """`x` with windows written, or combined with it; a window that is not inside as a whole is left out, as XLA does it.
+
+    reduction: of fleet's scatter, or any function: then windows are combined one after the other, or all at once if none of
+    them meets another.
+    """
     fields = fields_of(words(op, "scatter_dimension_numbers"))
-    if fields.get("input_batching_dims"):
-        b.refuse("a scatter with batching dimensions")
-    mapped, dropped = fields.get("scatter_dims_to_operand_dims", []), fields.get("inserted_window_dims", [])
+    batching, vector = fields.get("input_batching_dims", []), fields.get("index_vector_dim", [0])[0]
+    indices = _with_batches(b, indices, vector, fields.get("scatter_indices_batching_dims", []))
+    mapped = [*fields.get("scatter_dims_to_operand_dims", []), *batching]
+    dropped = [*fields.get("inserted_window_dims", []), *batching]
     places = fields.get("update_window_dims", [])
     window = [updates.shape[n] for n in places]
     rest = iter(window)
     sizes = [1 if n in dropped else next(rest) for n in range(x.rank)]
     count = math.prod(x.shape)
-    flat, inside, batch = _positions(b, indices, fields.get("index_vector_dim", [0])[0], mapped, x.shape, sizes)
+    flat, inside, batch = _positions(b, indices, vector, mapped, x.shape, sizes)
     offsets = _offsets(x.shape, sizes, dropped)
     every = b.emit("add", b.reshape(flat, (math.prod(batch), 1)), b.known(offsets.reshape(1, -1)))
     if inside is not None:
@@ -251,8 +269,35 @@ def scattered(b: MlirBuild, op: StableOperation, x: MlirArray, indices: MlirArra
     order = [n for n in range(updates.rank) if n not in places] + list(places)
     values = b.reshape(b.transpose(updates, order), (math.prod(updates.shape),))
     long = b.concat([b.reshape(x, (count,)), b.known(np.zeros(1, x.dtype))], 0)  # the last place takes what is left out
-    done = b.emit("scatter", long, b.reshape(every, (math.prod(every.shape),)), values, reduction=reduction)
+    places = b.reshape(every, (math.prod(every.shape),))
+    if isinstance(reduction, str):
+        done = b.emit("scatter", long, places, values, reduction=reduction)
+    else:
+        apart = any(numbers(op, "unique_indices") or []) or _apart(places, count)
+        done = _combined(b, long, places, values, 1 if apart else math.prod(batch), reduction)
     return b.reshape(b.window(done, [0], [count], [1]), x.shape)
+
+
+def _apart(places: MlirArray, end: int) -> bool:
+    """Return whether no place is known to be met twice, but for that of what is left out."""
+    if places.known is None:
+        return False
+    met = places.known[places.known < end]
+    return len(np.unique(met)) == met.size
+
+
+def _combined(b: MlirBuild, long: MlirArray, places: MlirArray, values: MlirArray, parts: int, combine: Combine) -> MlirArray:
+    """Combine elements at places with values, in so many parts, one after the other."""
+    if parts > MAX_ROUNDS:
+        b.refuse(
+            f"a scatter of {parts:,} updates by a function of its own",
+            f"at most {MAX_ROUNDS:,} are followed; unique_indices = true says that none meets another",
+        )
+    size = places.shape[0] // max(parts, 1)
+    for n in range(parts):
+        at, given = (b.window(a, [n * size], [size], [1]) for a in (places, values))
+        long = b.emit("scatter", long, at, combine(b.emit("gather", long, at, axis=0), given), reduction="none")
+    return long
 
 
 def windows(b: MlirBuild, x: MlirArray, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> list[MlirArray]:

@@ -46,12 +46,11 @@ def _convolution(b: MlirBuild, op: StableOperation, x: MlirArray, weight: MlirAr
     image, kernel, result = ([word.strip() for word in part.split(",")] for part in found.groups())
     space = [str(n) for n in range(x.rank - 2)]
     ones = [1] * len(space)
-    if (numbers(op, "batch_group_count") or [1])[0] != 1 or any(numbers(op, "window_reversal") or []):
-        b.refuse("a convolution with groups of the batch, or reversed windows")
-    groups = (numbers(op, "feature_group_count") or [1])[0]
     dtype = dtype_of(b, op.results[0].type)
     x = b.transpose(b.cast(x, dtype), [image.index(n) for n in ("b", *space, "f")])
     weight = b.transpose(b.cast(weight, dtype), [kernel.index(n) for n in (*space, "i", "o")])
+    x, groups = _grouped(b, op, x)
+    weight = _reversed(b, weight, [bool(n) for n in numbers(op, "window_reversal") or []])
     zero = b.known(0, dtype)
     margins = numbers(op, "padding") or [0] * 2 * len(space)
     x = spaced(b, x, zero, [0, *(n - 1 for n in numbers(op, "lhs_dilation") or ones), 0])
@@ -70,6 +69,29 @@ def _convolution(b: MlirBuild, op: StableOperation, x: MlirArray, weight: MlirAr
     made = b.reshape(made, (*place, outer))
     order = ["b", *space, "f"]
     return b.transpose(made, [order.index(n) for n in result])
+
+
+def _grouped(b: MlirBuild, op: StableOperation, x: MlirArray) -> tuple[MlirArray, int]:
+    """Return an image [batch, space, features] and its groups of features: groups of the batch become such."""
+    parts, groups = ((numbers(op, f"{kind}_group_count") or [1])[0] for kind in ("batch", "feature"))
+    if parts == 1:
+        return x, groups
+    if groups != 1 or x.shape[0] % parts:
+        b.refuse(
+            f"a convolution with {parts} groups of a batch of {x.shape[0]} and {groups} of features", "one kind of groups is read"
+        )
+    split = b.reshape(x, (parts, x.shape[0] // parts, *x.shape[1:]))
+    moved = b.transpose(split, [*range(1, x.rank), 0, x.rank])
+    return b.reshape(moved, (*moved.shape[:-2], parts * x.shape[-1])), parts
+
+
+def _reversed(b: MlirBuild, weight: MlirArray, turned: Sequence[bool]) -> MlirArray:
+    """Return weights [space, in, out] with the dimensions of space turned round that are so."""
+    if not any(turned):
+        return weight
+    every = [*turned, False, False]
+    start = [n - 1 if t else 0 for n, t in zip(weight.shape, every, strict=True)]
+    return b.window(weight, start, weight.shape, [-1 if t else 1 for t in every])
 
 
 def _of_group(b: MlirBuild, met: Sequence[MlirArray], weight: MlirArray, group: int, inner: int, outer: int) -> MlirArray:

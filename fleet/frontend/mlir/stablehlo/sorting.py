@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.scalars import dtype_of
+from fleet.frontend.mlir.stablehlo.elementwise import ordered
 from fleet.frontend.mlir.stablehlo.movement import wanted
 from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only
 from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers
@@ -111,9 +112,13 @@ def _along(b: MlirBuild, x: MlirArray, order: MlirArray, axis: int) -> MlirArray
 
 
 def top_k(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]) -> list[MlirArray]:
-    """Return the largest elements along the last dimension, descending, and their positions."""
+    """Return the largest elements along the last dimension, descending, and their positions.
+
+    Floats are in the total order of IEEE 754, as XLA has it: NaN stands before all, and -0.0 behind 0.0.
+    """
     b, (x,) = r.b, operands
     axis, (count,) = x.rank - 1, wanted(b, op, "k")
     shape = (*x.shape[:-1], count)
-    order = b.window(_order(b, x, axis, down=True), [0] * x.rank, shape, [1] * x.rank)
+    keys = ordered(b, x) if x.dtype.kind == "f" else x
+    order = b.window(_order(b, keys, axis, down=True), [0] * x.rank, shape, [1] * x.rank)
     return [_along(b, x, order, axis), b.cast(order, dtype_of(b, op.results[1].type))]

@@ -10,10 +10,13 @@ import numpy as np
 from fleet.errors import ModelError
 from fleet.frontend.onnx.array import OnnxArray, binary, concat, where
 from fleet.frontend.onnx.call import NodeCall, NodeValue
-from fleet.frontend.onnx.graph import Graph
+from fleet.frontend.onnx.graph import Graph, OnnxPort
 from fleet.frontend.onnx.limits import MAX_UNROLLED
+from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs
 from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.tensors import dtype_of
+from fleet.frontend.onnx.texts import TEXT
 
 
 def body_of(n: NodeCall, name: str) -> Graph:
@@ -79,7 +82,8 @@ def _loop(n: NodeCall) -> Sequence[NodeValue]:
             going, words = _goes_on(n, _tensor(n, condition), asked, words)
     if asked:
         _ends_alike(n, asked, turn, words)
-    return [*carried, *(_stacked(n, rows) for rows in scanned)]
+    ports = body.outputs[1 + len(carried) :]
+    return [*carried, *(_stacked(n, rows, port) for rows, port in zip(scanned, ports, strict=True))]
 
 
 def _goes_on(n: NodeCall, condition: OnnxArray, asked: list[OnnxArray], words: str) -> tuple[bool, str]:
@@ -111,10 +115,21 @@ def _tensor(n: NodeCall, value: NodeValue) -> OnnxArray:
     return value
 
 
-def _stacked(n: NodeCall, rows: Sequence[OnnxArray]) -> OnnxArray:
+def _stacked(n: NodeCall, rows: Sequence[OnnxArray], port: OnnxPort, into: int = 0) -> OnnxArray:
+    """Return the results of the rounds beside each other; `port`: as the body declares one of them."""
     if not rows:
-        n.refuse("gathers the results of no round, whose shape is unknown")
-    return concat([r.unsqueeze(0) for r in rows], 0)
+        return _none(n, port, into)
+    place = n.axis(into, rows[0].rank + 1)
+    return concat([r.unsqueeze(place) for r in rows], place)
+
+
+def _none(n: NodeCall, port: OnnxPort, into: int) -> OnnxArray:
+    """Return the results of no round: of the shape that the body declares; sizes that it leaves open are 0, as in onnxruntime."""
+    if port.dims is None or port.code is None or port.code == TEXT or port.code in BY_CODE:
+        n.refuse("gathers the results of no round, whose shape is unknown", f"declare type and shape of {port.name!r} in its body")
+    shape = [d if isinstance(d, int) else 0 for d in port.dims]
+    shape.insert(n.axis(into, len(shape) + 1), 0)
+    return n.constant(np.zeros(shape), dtype_of(port.code, n.node.where))
 
 
 @operator("Scan")
@@ -138,10 +153,9 @@ def _scan(n: NodeCall) -> Sequence[NodeValue]:
         states = results[: len(states)]
         for rows, value in zip(scanned, results[len(states) :], strict=True):
             rows.append(_tensor(n, value))
-    joined: list[OnnxArray] = []
-    for rows, back, axis in zip(scanned, turned, into, strict=True):
-        if not rows:
-            n.refuse("gathers the results of no round")
-        place = n.axis(axis, rows[0].rank + 1)
-        joined.append(concat([r.unsqueeze(place) for r in (rows[::-1] if back else rows)], place))
+    ports = body.outputs[len(states) :]
+    joined = [
+        _stacked(n, rows[::-1] if back else rows, port, axis)
+        for rows, back, axis, port in zip(scanned, turned, into, ports, strict=True)
+    ]
     return [*states, *joined]

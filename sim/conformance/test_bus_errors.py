@@ -15,7 +15,7 @@ import pytest
 from chosen import devices, meets_memory
 from test_end_of_memory import at_the_end
 
-from fleet.sdk import Range, Write
+from fleet.sdk import Call, Range, Write
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.images import Images, differences
 from fleet.streams.run import StreamRunner
@@ -101,3 +101,32 @@ def test_an_error_of_the_memory_ends_the_instruction_and_nothing_else(device: st
                 ]  # fmt: skip
                 assert not stray, f"{where}: {stray[0]}"
     assert tried == meeting
+
+
+@pytest.mark.parametrize("device", devices())
+def test_an_error_is_that_of_its_own_instruction(device: str) -> None:
+    """A good instruction of every kind right behind a faulty one of every kind, in one job; it computes on whatever is there."""
+    with StreamRunner(device, stop=False) as runner:
+        runner.found.close()
+        found = Short(runner.device, runner.folder / "short")
+        runner.found = found
+        cases = [make_case(n) for n in names(device) if n.endswith("/directed/0")]
+        chosen = [n for n in names(device) if n.endswith(("/directed/0", "/directed/7"))]
+        faulty = [(cut.space, case.calls[-2]) for name in chosen for case, cut in _cuts(runner, name)]
+        for space in {space for space, _ in faulty}:
+            calls, causes = list[Call](), list[int]()
+            for call in (call for at, call in faulty if at == space):
+                for case in cases:
+                    calls += [*case.calls[:-1], call, case.calls[-1]]
+                    causes += [*(0 for _ in case.calls[:-1]), BUS_ERROR, 0]
+            blocks = tuple(block for case in cases for block in case.blocks)
+            parameters = {k: v for case in cases for k, v in case.parameters.items()}
+            found.cut = Cut(space, BEAT, ())
+            all_ = replace(cases[0], calls=tuple(calls), causes=None, blocks=blocks, parameters=parameters)
+            commits, _ = runner.hardware(all_, Setting("ideal"))
+            found.end(0)
+            wrong = [
+                (i, c.instruction, c.cause) for i, (c, cause) in enumerate(zip(commits, causes, strict=True)) if c.cause != cause
+            ]
+            assert not wrong, [(*w, "behind", commits[w[0] - 1].instruction) for w in wrong[:5]]
+    assert faulty

@@ -24,7 +24,7 @@ DEVICES = [d for d in devices() if "aux" in ways_of_issue(find_device(d)[0])]
 BLOCK, BEAT = 32, 64  # tasks of a block, bytes of a beat: the binary form's
 
 
-def _cheapest(device: str, beats: int = 0) -> StreamCase:
+def cheapest(device: str, beats: int = 0) -> StreamCase:
     """A case of little work whose instructions have a binary form. beats: of the last one's task; 0: any."""
     instruction_set, chip = find_device(device)
     known = load(instruction_set.description).instructions
@@ -54,7 +54,7 @@ def _mixtures() -> Iterator[tuple[str, tuple[int, ...]]]:
 def test_binaries_of_several_blocks(
     device: str, beats: tuple[int, ...], tasks: int, memory: str, runners: Callable[[str], StreamRunner]
 ) -> None:
-    cases = {b: _cheapest(device, b) for b in set(beats)}
+    cases = {b: cheapest(device, b) for b in set(beats)}
     calls: list[Call] = []
     while len(calls) < tasks:
         for b in beats:
@@ -73,7 +73,7 @@ def test_binaries_of_several_blocks(
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_start_that_means_no_binary_is_refused(device: str, wrong: str, runners: Callable[[str], StreamRunner]) -> None:
     runner = runners(device)
-    case = _cheapest(device)
+    case = cheapest(device)
     data = np.frombuffer(encode_binary(runner.set, case.calls * 3), np.uint8)
     fetch, irq = load(runner.set.description).fetch, interrupt(runner.set)
     assert fetch is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -33,6 +35,11 @@ class _Host:
         self._looked: list[dict[str, int]] = []
         self.script.write(self._interrupt.enable_address, self._interrupt.done | self._interrupt.error)
 
+    @property
+    def statuses(self) -> set[str]:
+        """Units that have a status."""
+        return set(self._status)
+
     def look(self) -> None:
         """Reads all of them."""
         self._looked.append({name: self.script.read(r.address) for name, r in self._status.items()})
@@ -55,6 +62,17 @@ class _Host:
         """An instruction, waited for."""
         self.begin([(r.address, call.fields[r.name]) for r in self._description.words(call.instruction)])
         self.end()
+
+    def start_both(self, calls: Sequence[Call]) -> None:
+        """Two instructions, the second one written while the first one runs; looks when one is over, and at the end of both."""
+        words = [[(r.address, call.fields[r.name]) for r in self._description.words(call.instruction)] for call in calls]
+        for address, value in (w for each in words for w in each):
+            self.script.write(address, value)
+        self.end()
+        status = self._status[self._description.instructions[calls[1].instruction].unit]
+        self.script.poll(status.address, status.mask, status.mask)
+        self.look()
+        self.script.write(self._interrupt.status_address, self._interrupt.done | self._interrupt.error)
 
     def fetch(self, address: int, beats: int, tasks: int) -> str:
         """A binary, waited for; the name of the unit that fetches it."""
@@ -97,6 +115,38 @@ def test_an_instruction_changes_the_status_of_its_unit_alone(device: str) -> Non
                 _held(f"{name}, instruction {i} ({call.instruction})", {own} & set(before), before, during, after)
                 cleared = not during.get(own) or not meets_memory(runner.set, runner.device, call)  # it may be over by then
                 assert cleared, f"{name}: a start clears the status"
+
+
+@pytest.mark.parametrize("device", devices())
+def test_a_unit_is_not_done_while_its_second_instruction_runs(device: str) -> None:
+    """The first of two ends; the second one has memory to meet and is not over, whichever part of the unit runs it."""
+    with StreamRunner(device) as runner:
+        ahead = runner.set.issue.ahead
+        if ahead is None:
+            pytest.skip("the set's instructions do not overlap")
+        units = {n: i.unit for n, i in load(runner.set.description).instructions.items()}
+        cases = {name: make_case(f"{device}/{name}/directed/0") for name in runner.set.instructions}
+        tried, same = 0, 0
+        for first, second in permutations(cases.values(), 2):
+            calls = first.calls[-1], second.calls[-1]
+            one, two = (units[c.instruction] for c in calls)
+            if not all(meets_memory(runner.set, runner.device, c) for c in calls) or not ahead(runner.device, calls[:1], calls[1]):
+                continue
+            host = _Host(runner)
+            if two not in host.statuses:
+                continue
+            for call in (*first.calls[:-1], *second.calls[:-1]):
+                host.start(call)
+            host.start_both(calls)
+            case = replace(first, blocks=(*first.blocks, *second.blocks))
+            *_, between, end = host.play(case)
+            where = f"{calls[1].instruction} behind {calls[0].instruction}"
+            assert not between[two], where
+            assert one == two or between[one], f"{where}: the first one is over"
+            assert end[one] & end[two], where
+            tried, same = tried + 1, same + (one == two)
+    assert tried
+    assert same
 
 
 @pytest.mark.parametrize("device", devices())

@@ -12,6 +12,7 @@ import hardware_faults
 import harness_faults
 import kernel_faults
 import language_faults
+import leftover_faults
 import lowering_faults
 import memory_faults
 import model_faults
@@ -51,4 +52,5 @@ FAULTS: tuple[Fault, ...] = (
     *class_faults.FAULTS,
     *evidence_faults.FAULTS,
     *state_faults.FAULTS,
+    *leftover_faults.FAULTS,
 )

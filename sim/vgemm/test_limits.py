@@ -9,6 +9,7 @@ import pytest
 
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
+from fleet.sets.vgemm.lower import emit
 from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, LoadOperands, MemoryType
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.suite import make_case
@@ -19,9 +20,12 @@ DEPTHS = {MemoryType.UOP: "UopDepth", MemoryType.WGT: "WgtDepth", MemoryType.INP
 OUT_OF_RANGE = 4
 
 
-def load(kind: MemoryType, base: int, address: int = 0, columns: int = 2, **pads: int) -> Call:
-    sizes = {"y_size": 1, "x_size": columns, "x_stride": columns, **pads}
-    return Call("load", LoadOperands(memory_type=kind, sram_base=base, address=address, **sizes).encode())
+def load(kind: MemoryType, base: int, address: int = 0, columns: int = 2, pads: tuple[int, int] = (0, 0)) -> Call:
+    operands = LoadOperands(
+        memory_type=kind, sram_base=base, address=address, y_size=1, x_size=columns, x_stride=columns, x_pad_before=pads[0],
+        x_pad_after=pads[1],
+    )  # fmt: skip
+    return Call("load", operands.encode())
 
 
 def test_a_tile_may_end_at_the_end_and_no_element_further() -> None:
@@ -31,8 +35,8 @@ def test_a_tile_may_end_at_the_end_and_no_element_further() -> None:
         for call, cause in (
             (load(kind, end - 2), 0),
             (load(kind, end - 1), OUT_OF_RANGE),
-            (load(kind, end - 4, x_pad_before=1, x_pad_after=1), 0),
-            (load(kind, end - 3, x_pad_before=1, x_pad_after=1), OUT_OF_RANGE),
+            (load(kind, end - 4, pads=(1, 1)), 0),
+            (load(kind, end - 3, pads=(1, 1)), OUT_OF_RANGE),
         ):
             calls.append(call)
             causes.append(cause)
@@ -61,6 +65,26 @@ def test_shifts_at_the_width(distance: int) -> None:
         expected = runner.expected.memory.view("acc", 0, 16).view("<i4").tolist()
     assert outcome.passed, outcome.reasons
     assert expected == [_shifted(v, distance) for v in (1, -1, 1 << 30, -(1 << 31))]
+
+
+def test_operations_of_odd_numbers() -> None:
+    """Each with each: powers of two and their neighbours, so that a comparison or distance of fewer bits is seen."""
+    powers = [(sign << k) + d for k in range(32) for sign in (1, -1) for d in (-1, 0, 1)]
+    numbers = np.array(sorted({p for p in powers if -(1 << 31) <= p < 1 << 31}), np.int64)
+    pairs = np.array([(a, b) for b in numbers for a in (1, -1, (1 << 31) - 1, -(1 << 31), 0x1234567, -0x7654321)], np.int64)
+    block = DEVICE.parameters["Block"]
+    pairs = np.resize(pairs, (-(-len(pairs) // block) * block, 2)).astype("<i4")
+    count, base = len(pairs) // block, make_case(f"{NAME}/finish/directed/0")
+    data = np.concatenate([pairs[:, 0], pairs[:, 1]]).view(np.uint8)
+    uop = emit.uop_bytes([(0, count, 0)])
+    blocks = (replace(base.blocks[0], offset=0, data=data), replace(base.blocks[0], offset=1 << 16, data=uop))
+    calls = [Call("finish", FinishOperands().encode()), load(MemoryType.UOP, 0, 1 << 16, 1)]
+    for op in AluOp:
+        each = AluOperands(uop_begin=0, uop_end=1, iter_out=1, iter_in=count, op=op, dst_in=1, src_in=1)
+        calls += [load(MemoryType.ACC, 0, 0, 2 * count), Call("alu", each.encode())]
+    with StreamRunner(NAME) as runner:
+        (outcome,) = runner.run(replace(base, name="odd numbers", calls=tuple(calls), blocks=blocks, causes=None))
+    assert outcome.passed, outcome.reasons
 
 
 def _shifted(value: int, by: int) -> int:

@@ -95,6 +95,18 @@ def test_a_missing_token_is_found(runner: StreamRunner, module: str, flag: str) 
     assert any(not o.passed for o in runner.run(broken, fetched))
 
 
+@pytest.mark.parametrize(("module", "flag"), [("load", "push_next"), ("gemm", "push_prev")])
+def test_a_finish_empties_the_queues(runner: StreamRunner, module: str, flag: str) -> None:
+    """Tokens that nothing took before a FINISH let nothing begin too early behind it."""
+    case = shared(find_device(DEVICE)[1], 8)
+    alone = [without(without(c, "pop_prev"), "pop_next") for c in case.calls if c.instruction == module]
+    pushed = [replace(c, fields=replace(OPERANDS[module].decode(c.fields), **{flag: True}).encode()) for c in alone]
+    finish = case.calls[0]
+    assert finish.instruction == "finish"
+    for outcome in runner.run(replace(case, calls=(*case.calls, finish, *pushed, *case.calls)), [AUX, Setting("fixed:90", "aux")]):
+        assert outcome.passed, outcome.reasons
+
+
 def test_a_pop_that_nobody_pushed_for_waits_for_nothing(runner: StreamRunner) -> None:
     case = make_case(f"{DEVICE}/load/directed/6")
     name = case.calls[-1].instruction

@@ -16,6 +16,7 @@ from fleet.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.costs import CostSample
 from fleet.verify.conformance.drawn import run_drawn
+from fleet.verify.conformance.pages import at_pages
 from fleet.verify.conformance.settings import settings
 from fleet.verify.conformance.suite import make_case, names
 
@@ -63,6 +64,8 @@ def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | 
                     continue
                 wrong = [o for o in drawn.outcomes if not o.passed]
                 yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
+            if costs is not None:
+                _add_pages(runner, cases, costs)
         return
     _, chip = find_device(device)
     with Scratch("sample") as folder:
@@ -73,6 +76,16 @@ def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | 
                     yield _on_iss(name, images)
         finally:
             images.close()
+
+
+def _add_pages(runner: StreamRunner, cases: list[str], costs: CostSample) -> None:
+    """Measure directed calls with their operands at and across pages; what does not run so is left out, it has run as drawn."""
+    for name in (n for n in cases if "/directed/" in n):
+        with suppress(FleetError):
+            for at, across in at_pages(make_case(name)):
+                (one,), (other,) = runner.run(at), runner.run(across)
+                with suppress(NoAnswer):
+                    costs.add_moved(at.calls[-1], one, other)
 
 
 def _on_iss(name: str, images: Images) -> SampleFailure | None:

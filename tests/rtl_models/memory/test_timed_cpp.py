@@ -45,6 +45,7 @@ class Played(NamedTuple):
     closed: int
     misses: int
     refresh_cycles: int
+    early: int  # cycles in which the port was ready for data that were not there
 
     def beats_a_cycle(self, beats: int) -> float:
         return beats / (max(a.last or a.first for a in self.answers) - self.answers[0].first + 1)
@@ -92,6 +93,13 @@ def test_a_first_request_meets_stalls_like_any_other(play: Play, kind: str) -> N
     first, later = (sum(run[i].accepted == cycle for run in runs) for i, cycle in enumerate((0, 1000)))
     assert 20 <= first <= 40
     assert 20 <= later <= 40
+
+
+def test_some_stalling_ports_wait_for_data(play: Play) -> None:
+    """A design that offers data only to a port that is ready hangs at one that waits for them; so half of the ports must."""
+    runs = [play(["W 0 0 1 3000"], model="stall", seed=seed, port=port) for seed in range(12) for port in range(2)]
+    assert all(run.answers[0].first > 3000 for run in runs)
+    assert 4 <= sum(run.early == 0 for run in runs) <= 20
 
 
 def _stream(bursts: int, bytes_: int, kind: str = "R", beats: int = 16) -> list[str]:

@@ -1,9 +1,10 @@
 // One port of the bench's memories by itself: plays requests from standard input, a line each, in the order of their cycles:
 //   memory <model> | key <timing key> <value> | geometry <hbm|ddr> <index>
-//   R <cycle> <address> <beats> | W <cycle> <address> <beats>      not before that cycle; one a channel and cycle
+//   R <cycle> <address> <beats> | W <cycle> <address> <beats> [<data>]   not before that cycle, its beats not before cycle <data>;
+//                                                                        one a channel and cycle
 //   hold <from> <to>                                               rready is low in these cycles
 // Prints "R <request> <accepted> <first beat's cycle> <last beat's>", "W <request> <accepted> <response's cycle>", and the
-// counters. A beat's cycle is the one in which it is taken.
+// counters, and in how many cycles wready was high without data to take. A beat's cycle is the one in which it is taken.
 #include <cstdio>
 #include <iostream>
 #include <map>
@@ -14,7 +15,7 @@
 
 struct Request {
     bool write;
-    uint64_t cycle, address, beats;
+    uint64_t cycle, address, beats, data;
     uint64_t accepted = 0, first = 0, last = 0;
 };
 
@@ -40,8 +41,9 @@ int main() {
         } else if (word == "hold") {
             in >> hold_from >> hold_to;
         } else {
-            Request r{word == "W", 0, 0, 0};
+            Request r{word == "W", 0, 0, 0, 0};
             in >> r.cycle >> r.address >> r.beats;
+            if (!(in >> r.data)) r.data = r.cycle;
             requests.push_back(r);
         }
     }
@@ -61,7 +63,7 @@ int main() {
     std::vector<size_t> order[2];
     for (size_t i = 0; i < requests.size(); ++i) order[requests[i].write].push_back(i);
     size_t ask[2] = {}, data = 0, answered = 0, got = 0;
-    uint64_t read_beat = 0, write_beat = 0;
+    uint64_t read_beat = 0, write_beat = 0, early = 0;
     std::vector<uint8_t> bytes(64, 0), strobe(8, 0);
     // The slave's outputs of the last edge are what the master sees; both sides of a handshake see the same cycle.
     for (uint64_t cycle = 0; got < order[0].size() || answered < order[1].size(); ++cycle) {
@@ -85,11 +87,12 @@ int main() {
             in.awlen = static_cast<uint32_t>(r.beats - 1);
             if (port.awready) r.accepted = cycle, ++ask[1];
         }
-        if (data < order[1].size() && requests[order[1][data]].cycle <= cycle) {
+        if (data < order[1].size() && requests[order[1][data]].data <= cycle) {
             Request& r = requests[order[1][data]];
             in.wvalid = true;
             if (port.wready && ++write_beat == r.beats) write_beat = 0, ++data;
         }
+        early += port.wready && !in.wvalid;
         in.rready = cycle < hold_from || cycle > hold_to;
         in.bready = true;
         if (port.rvalid && in.rready) {
@@ -108,7 +111,7 @@ int main() {
     }
     fleet::RowCounters rows;
     port.rows(rows);
-    std::printf("rows %llu %llu %llu %llu\n", static_cast<unsigned long long>(rows.hits),
+    std::printf("rows %llu %llu %llu %llu %llu\n", static_cast<unsigned long long>(rows.hits),
                 static_cast<unsigned long long>(rows.closed), static_cast<unsigned long long>(rows.misses),
-                static_cast<unsigned long long>(rows.refresh_cycles));
+                static_cast<unsigned long long>(rows.refresh_cycles), static_cast<unsigned long long>(early));
 }

@@ -128,7 +128,11 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
 @click.option("--sample", default=2, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of what is drawn.")
 @click.option("--rtl/--no-rtl", default=None, help="Run the sample on the hardware too; default: where the set has hardware.")
-def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
+@click.option(
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/streams", show_default=True,
+    help="Folder for streams that fail, which `fleet why` explains.",
+)  # fmt: skip
+def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None, folder: Path) -> int:
     """Check the installed instruction set SET, or that of DEVICE: a line with file and line for everything that is wrong.
 
     The description and the binding of classes are checked when the set is loaded (exit code 2); here: generated files, semantics
@@ -136,7 +140,7 @@ def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl
     """
     from fleet.cli.sets.check import check_installed
 
-    return check_installed(name, device, draws, sample, seed, rtl)
+    return check_installed(name, device, draws, sample, seed, rtl, folder)
 
 
 @command.command(name="doc", epilog="\b\nExample:\n  fleet isa doc mine -o MANUAL.md")

@@ -194,12 +194,10 @@ class Segment:
     def failed(self, job: Job, failure: FleetError) -> SimulationError:
         """The failure of the job, with the instruction that was running."""
         done = len(read_records(job.trace)) if job.trace.exists() else 0
-        return SimulationError(
-            failure.what,
-            where=self.name(min(done, len(self.calls) - 1)),
-            hint=f"the log is in {failure.where}",
-            detail=failure.detail,
-        )
+        at = min(done, len(self.calls) - 1)
+        error = SimulationError(failure.what, where=self.name(at), hint=f"the log is in {failure.where}", detail=failure.detail)
+        error.seq = self.first_seq + at
+        return error
 
     def check(self, job: Job, status: JobStatus, base: int) -> tuple[list[Commit], list[CommitRecord]]:
         """One commit a call, and the records; of a job that ended at a commit which was not the expected one, those up to it.
@@ -219,7 +217,13 @@ class Segment:
                 hint="generate the hardware's register block again",
             )
         count = min(len(records), self._count) if status.status == "diverged" else self._count
-        commits = [self._commit(i, records, results, status, base) for i in range(count)]
+        commits: list[Commit] = []
+        for i in range(count):
+            try:
+                commits.append(self._commit(i, records, results, status, base))
+            except SimulationError as error:
+                error.seq = self.first_seq + i
+                raise
         if len(records) > len(self.calls):
             raise SimulationError(
                 f"the hardware committed {len(records)} instructions, {len(self.calls)} were started",

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import replace
+from shlex import quote
 
 import numpy as np
 
@@ -81,7 +82,7 @@ def _make_case(name: str) -> StreamCase:
     instruction_set, device = find_device(match["device"])
     number = int(match["number"])
     rng = np.random.default_rng([number, zlib.crc32(name.rpartition("/")[0].encode())])
-    replay = f"fleet stream run {name}"
+    replay = f"fleet stream run {quote(name)}"
     if match["program"]:
         p = draw_program(instruction_set, device, _sources(instruction_set), number, rng)
         if match["program"] == "undefined":

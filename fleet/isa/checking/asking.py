@@ -72,6 +72,14 @@ def ask_ranges(cls: type[Instruction], method: str, device: Device, fields: Mapp
     return list(answer)
 
 
+def ask_configures(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
+    """State registers that the call changes: name -> value, as the class says. Raises NoAnswer."""
+    answer = _asked(cls, "configures", device, fields)
+    if not isinstance(answer, Mapping):
+        raise _expected(cls, "configures", answer, "state registers and their values")
+    return cast("Mapping[str, int]", answer)
+
+
 def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> int:
     """Cycles of `cost`, or of `expected_cycles` with a memory model, which may have none: 0."""
     answer = _asked(cls, method, device, fields, *(() if memory is None else (memory,)))

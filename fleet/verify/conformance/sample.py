@@ -43,7 +43,7 @@ class SampleFailure:
 def sample_names(device: str, count: int) -> list[str]:
     """Return `count` case names of every kind and instruction: directed ones spread evenly, random, illegal, programs."""
     seeds = range(count)
-    drawn = names(device, random=seeds, illegal=seeds, programs=seeds, directed=False)
+    drawn = names(device, random=seeds, illegal=seeds, programs=seeds, extremes=range(1), directed=False)
     directed: dict[str, list[str]] = {}
     for name in names(device):
         directed.setdefault(name.rpartition("/")[0], []).append(name)

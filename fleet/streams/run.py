@@ -198,6 +198,7 @@ class StreamRunner:
             segment = Segment(
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
                 parameters=case.parameters, held=held, before=begun_state(self.device, case.blocks), described=self._described,
+                rewrite=held is None,
             )  # fmt: skip
             model = self._model(setting, case.seed)
             arrays = self._inside.put(self.found.memory, case.blocks)
@@ -388,7 +389,7 @@ class StreamRunner:
         model, _, _, timing = self._model(setting, case.seed)
         return Hardware(
             self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters),
-            self._inside, case.blocks,
+            self._inside, case.blocks, rewrite=True,
         )  # fmt: skip
 
     def first_stray(self, case: StreamCase, setting: Setting) -> int | None:

@@ -86,3 +86,31 @@ def test_why_names_the_instruction_in_which_the_hardware_hung(
     assert "No instruction or operation is named" not in page
     assert "the simulation ended in hang" in page
     assert "vadd_beats         = 0x00000003" in page
+
+
+def test_operands_that_the_hardware_does_not_latch_are_found(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A host may write the next operands while an instruction runs; streams write other values right behind each start."""
+    _planted(installed_set, "(offset_d >> 6) == op_q.beats", "(offset_d >> 6) == operands.beats")
+    import_from(installed_set)
+    assert _check(capsys)
+
+
+_BUSY = "if (state_q != StIdle && state_q != StBusy && start) pending_d = 1'b1;"
+HOSTS = [
+    ("if (ddr_bresp_i != 2'b00) begin", "if (1'b0) begin", "memory answers with an error, and it commits without one"),
+    ("  done_d   = 1'b0;", "", "vadd_status reads 0x1 while it runs, expected 0"),
+    (_BUSY, "", "a start while its unit runs"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), HOSTS, ids=["bresp", "status", "busy"])
+def test_what_only_a_host_sees_is_checked(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    _planted(installed_set, old, new)
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert any(said in line and line.startswith("vadd: ") for line in lines), lines

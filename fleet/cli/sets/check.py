@@ -44,13 +44,25 @@ def check_installed(name: str, device: str | None, draws: int, sample: int, seed
         wrong_costs = list(costs.findings())
         for finding in wrong_costs:
             click.echo(str(finding))
-        count += len(failures) + len(wrong_costs)
+        seen = _host(chip.name) if hardware else []
+        for line in seen:
+            click.echo(line)
+        count += len(failures) + len(wrong_costs) + len(seen)
         full = f", {len(cases) - len(ran)} left out: the memory is too small" if len(ran) < len(cases) else ""
         click.echo(f"conformance: {len(ran)} cases on {'iss and rtl' if hardware else 'iss'}, {len(failures)} failed{full}")
         _keep(failures, folder)
     word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)
     click.echo(f"{word} {count} finding{'s' * (count != 1)}")
     return 1 if count else 0
+
+
+def _host(device: str) -> list[str]:
+    """Lines of what a host would see and should not."""
+    from fleet.streams.run import StreamRunner
+    from fleet.verify.conformance.host import wrong_for_hosts
+
+    with StreamRunner(device) as runner:
+        return wrong_for_hosts(runner)
 
 
 def _keep(failures: Sequence[SampleFailure], folder: Path) -> None:

@@ -114,3 +114,29 @@ def test_what_only_a_host_sees_is_checked(
     assert main(["isa", "check", "vector_add"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert any(said in line and line.startswith("vadd: ") for line in lines), lines
+
+
+def test_cycles_that_raise_are_one_finding_with_the_methods_place(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = installed_set / "vector_add/conformance.py"
+    text = path.read_text()
+    assert text.count("    def directed(") == 1
+    raising = "    def cycles(self, device, call):\n        return 1 // 0\n\n    def directed("
+    path.write_text(text.replace("    def directed(", raising))
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 1
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert "conformance.py:" in first
+    assert "vadd: `cycles` of its source fails: ZeroDivisionError" in first
+    assert last.endswith("FAIL 1 finding")
+
+
+def test_generate_finds_the_description_of_a_set_that_cannot_be_loaded(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest = installed_set / "vector_add/__init__.py"
+    manifest.write_text("raise ImportError('stale')\n" + manifest.read_text())
+    import_from(installed_set)
+    assert main(["isa", "generate", "vector_add", "-o", str(installed_set / "operands.py")]) == 0
+    assert "wrote" in capsys.readouterr().out

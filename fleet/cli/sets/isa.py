@@ -99,15 +99,15 @@ def add(set_name: str, name: str, operation: str | None, like: str | None, kind:
 def generate(source: str, output: Path | None, only_check: bool) -> int:
     """Write the operands of every instruction as typed Python classes with `encode` and `decode`; and the state.
 
-    Give the description itself while the set refuses to load.
+    SET may be one that refuses to load because its operands are not current.
     """
-    from fleet.cli.sets.target import find_set
+    from fleet.cli.sets.target import find_description
     from fleet.core.files import write_atomically
     from fleet.isa.generate.modules import check_module, python_modules
     from fleet.isa.generate.operands import OPERANDS_FILE
     from fleet.isa.reading.cache import load
 
-    description = load(source if source.endswith(".rdl") else find_set(source)[0].description)
+    description = load(source if source.endswith(".rdl") else find_description(source))
     texts = {description.path.with_name(name): text for name, text in python_modules(description).items()}
     if output is not None:
         texts = {output: texts[description.path.with_name(OPERANDS_FILE)]}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.isa.checking.asking import NoAnswer, drawn
+from fleet.isa.checking.asking import NoAnswer, ask_rules, drawn
 from fleet.isa.checking.calls import check_codec, check_cost, check_drawn, check_variants
 from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
@@ -111,6 +111,7 @@ def _one(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.ra
     drawn = [*check_drawn(instruction_set, device, draw), *check_cost(instruction_set, device, draw)]
     yield from drawn
     if not drawn:
+        ask_rules(sources(instruction_set)[draw.call.instruction], device, draw.call)
         yield from check_codec(instruction_set, draw)
         yield from (wrong := list(check_execution(instruction_set, device, draw)))
         yield from check_variants(instruction_set, device, draw, rng, execute=not wrong)

@@ -180,6 +180,8 @@ def test_a_state_of_another_description_is_kept_and_the_run_begins_again(made: W
     assert said in out
     assert "PASS 1 programs from 0 on" in out
     assert path.with_name(f"{NAME}-0.json.0000000000000000").exists()
+    path.write_text("[]")
+    assert "no state of a fuzz run" in made.fleet("isa", "fuzz", NAME, "--report", "reports/old", code=2)
 
 
 def test_no_time_is_no_pass(made: Workspace) -> None:

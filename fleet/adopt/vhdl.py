@@ -17,9 +17,9 @@ from pathlib import Path
 from fleet.adopt import ghdl_verilog
 from fleet.adopt.filelist import Sources
 from fleet.adopt.ghdl_verilog import GhdlOutputs, mended
-from fleet.core.code_digest import code_digest
 from fleet.core.files import write_atomically
 from fleet.core.scratch import Scratch
+from fleet.core.sealed import code_digest
 from fleet.engines.rtl_sim.cache import cache_folder
 from fleet.engines.rtl_sim.tools import GHDL_HINT
 from fleet.errors import DeviceError, SetupError
@@ -71,7 +71,7 @@ def _made(program: str, files: Sequence[Path], entity: str, generics: Mapping[st
     words = [*_OPTIONS, *(f"-g{name}={value}" for name, value in generics.items())]
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.partition("\n")[0]
     digest = hashlib.sha256("\0".join([version, entity, *words]).encode())
-    digest.update(code_digest(ghdl_verilog).encode())  # what mends the text decides it, too
+    digest.update(code_digest(ghdl_verilog.__file__).encode())  # what mends the text decides it, too
     for path in files:
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
     kept = made_folder() / digest.hexdigest()[:32] / f"{entity}.v"

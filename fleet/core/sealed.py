@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from fleet.core.codec import decode, encode, is_table
@@ -210,3 +211,12 @@ def remove_unused(folder: Path) -> None:
 
 def _seal(key: str, body: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + body).digest()
+
+
+@cache
+def code_digest(*files: str) -> str:
+    """Return the SHA-256 (hex) of source files (a module's `__file__`), for keys: nothing kept outlives the code that made it."""
+    total = hashlib.sha256()
+    for file in files:
+        total.update(hashlib.sha256(Path(file).read_bytes()).digest())
+    return total.hexdigest()

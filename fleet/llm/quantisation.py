@@ -34,8 +34,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from fleet.core.code_digest import code_digest
 from fleet.core.codec import Json
+from fleet.core.sealed import code_digest
 from fleet.errors import ModelError
 from fleet.llm import corrected_layers as corrected
 from fleet.llm import reference
@@ -298,7 +298,7 @@ def _key(weights: ModelWeights, choice: Quantisation, calibration: Sequence[int]
         "config": asdict(weights.config),
         "choice": asdict(choice),
         "calibration": list(map(int, calibration)) if choice.calibrated else [],
-        "code": code_digest(nearest, compensated, refined, prune, reference, corrected, __file__),
+        "code": code_digest(*(m.__file__ for m in (nearest, compensated, refined, prune, reference, corrected)), __file__),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

@@ -99,6 +99,12 @@ class Bundle:
     places: tuple[_Block, ...]
     classes: Mapping[str, str]
 
+    @property
+    def _made_again(self) -> str:
+        """The command that draws the stream again, and runs it under the setting under which it was stored."""
+        power_on = f" --power-on {self.power_on}" if self.power_on else ""
+        return self.made_by and self.made_by + self.setting.options + power_on
+
     def case(self, arrays: Mapping[str, np.ndarray], where: str, *, any_description: bool = False) -> StreamCase:
         """Return the stream.
 
@@ -108,7 +114,7 @@ class Bundle:
         instruction_set, device = find_device(self.device)
         now = _hash(instruction_set, device, self.expect)
         if now != self.description_hash and not any_description:
-            again = f"fleet stream renew {where}" if self.expect is not None else self.made_by
+            again = f"fleet stream renew {where}" if self.expect is not None else self._made_again
             raise DeviceError(
                 f"made for description {self.description_hash[:16]}, {device.name} has {now[:16]}", where=_stated(where),
                 hint=f"make it again with `{again}`" if again else None,

@@ -63,6 +63,12 @@ class Setting:
         """Memory model and way of issue: "stall:7/regs"."""
         return f"{self.memory}/{self.issue}"
 
+    @property
+    def options(self) -> str:
+        """The options of `fleet stream run` that give it, a blank in front of each; empty for what the command takes anyway."""
+        memory = "" if self.memory == "ideal" else f" --memory {self.memory}"
+        return memory + ("" if self.issue == "regs" else f" --issue {self.issue}")
+
 
 @dataclass(frozen=True)
 class StreamCommit:

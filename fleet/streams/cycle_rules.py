@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fleet.isa.checking.finding import method_place
 from fleet.isa.conformance import sources
 from fleet.sdk import ANY_CYCLES, WORKING, Call, CycleRules, Device, InstructionSet
 from fleet.streams.case import Issue, StreamCommit
@@ -32,7 +33,9 @@ def wrong_classes(
         if commit.cycles and bool(right.cause) == bool(commit.cause):
             why = _refused(commit) if commit.cause else _executed(rules_of(instruction_set, device, call), commit, issue)
             if why:
-                yield f"instruction {i} ({call.instruction}): {why}: {_said(commit)}"
+                source = sources(instruction_set).get(call.instruction)
+                stated = "" if commit.cause or source is None else f" (by `cycles`, {method_place(type(source), 'cycles')})"
+                yield f"instruction {i} ({call.instruction}): {why}: {_said(commit)}{stated}"
 
 
 def _refused(commit: StreamCommit) -> str:

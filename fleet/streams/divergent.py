@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from fleet.compare.diverged import Divergence
+from fleet.compare.divergence import StreamEvidence, explain
 from fleet.engines.rtl_sim.hardware import Hardware
-from fleet.engines.trace import Commit
+from fleet.engines.rtl_sim.process import SimulationError
+from fleet.engines.trace import Commit, Trace
 from fleet.errors import FleetError
 from fleet.isa.issue import Binary
+from fleet.isa.resolved import begun_state, resolved
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.streams.binaries import binaries
 from fleet.streams.case import Setting, StreamCase, StreamCommit
@@ -88,6 +91,20 @@ def explained(
         cut=len(found) < len(expected), digests={i: c.digest for i, c in enumerate(expected[:first])},
     )  # fmt: skip
     return account(divergence, history, runner.found, _commit(first, expected[first]), original, window, known)
+
+
+def stopped_at(runner: Bench, case: StreamCase, error: SimulationError) -> Divergence | None:
+    """Return the instruction at which a run of the hardware ended, with its registers and the configuration that it found.
+
+    None where no instruction is known: the run itself could not begin. Nothing runs on the hardware, and no memory changes.
+    """
+    if error.seq is None or not 0 <= error.seq < len(case.calls):
+        return None
+    calls = resolved(runner.set, runner.device, case.calls, begun_state(runner.device, case.blocks))
+    call = calls[error.seq]
+    divergence = Divergence(NAME, error.seq, call.instruction, call.ops, error.what)
+    evidence = StreamEvidence(runner.set, runner.device, calls)
+    return explain(divergence, Trace("iss", ""), Trace("rtl", ""), evidence)
 
 
 def _commit(seq: int, c: StreamCommit) -> Commit:

@@ -42,7 +42,7 @@ from fleet.sdk import Call, Write
 from fleet.streams.binaries import BinaryPlan, binaries
 from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.streams.cycle_rules import wrong_classes
-from fleet.streams.divergent import explained
+from fleet.streams.divergent import explained, stopped_at
 from fleet.streams.images import Images, differences, images_home
 from fleet.streams.locate import disagreement, expected_of
 from fleet.streams.model_side import UNKNOWN_CAUSE, Watch, execute
@@ -198,6 +198,7 @@ class StreamRunner:
             segment = Segment(
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
                 parameters=case.parameters, held=held, before=begun_state(self.device, case.blocks), described=self._described,
+                rewrite=held is None,
             )  # fmt: skip
             model = self._model(setting, case.seed)
             arrays = self._inside.put(self.found.memory, case.blocks)
@@ -327,7 +328,7 @@ class StreamRunner:
         try:
             found, status = self.hardware(case, setting, plan=plan, expected=expected if self.stop else ())
         except SimulationError as error:
-            return StreamOutcome(case, setting, expected, (), False, (str(error),))
+            return StreamOutcome(case, setting, expected, (), False, (str(error),), stopped_at(self, case, error))
         stopped = status.status == "diverged"
         reasons = [*_stated(case, expected), *_commits_differ(expected, found, stopped=stopped)]
         if why := other_memory(setting.memory, status.traffic):
@@ -388,7 +389,7 @@ class StreamRunner:
         model, _, _, timing = self._model(setting, case.seed)
         return Hardware(
             self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters),
-            self._inside, case.blocks,
+            self._inside, case.blocks, rewrite=True,
         )  # fmt: skip
 
     def first_stray(self, case: StreamCase, setting: Setting) -> int | None:

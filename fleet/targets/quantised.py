@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.core.cache import cache_root
-from fleet.core.code_digest import code_digest
-from fleet.core.sealed import read_sealed, write_sealed
+from fleet.core.sealed import code_digest, read_sealed, write_sealed
 from fleet.errors import ModelError
 from fleet.sdk.tasks import Quantiser
 from fleet.transforms import prune
@@ -37,7 +36,7 @@ def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = 
 
     def quantised(array: np.ndarray, group: int, levels: int, kept: int = 0, /) -> tuple[np.ndarray, np.ndarray]:
         content, met = (hashlib.sha256(np.ascontiguousarray(a).data).hexdigest() if a is not None else "" for a in (array, moments))
-        code = code_digest(prune, nearest, compensated, __file__)
+        code = code_digest(prune.__file__, nearest.__file__, compensated.__file__, __file__)
         parts = [content, array.dtype.str, list(array.shape), group, levels, asdict(options), met, kept, code]
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         found = _KEPT.get(key) or _read(key, array.shape, group)

@@ -169,14 +169,19 @@ def test_a_chooser_is_asked_and_told_the_same_however_many_run_at_once(tmp_path:
     assert sum(e.startswith("met") for e in logs[0]) == AHEAD + 6
 
 
-def test_a_state_of_another_description_is_refused_with_its_line(made: Workspace) -> None:
-    path = made.folder / "reports" / "old" / f"{NAME}-0.json"
-    path.parent.mkdir()
+def test_a_state_of_another_description_is_kept_and_the_run_begins_again(made: Workspace) -> None:
+    path = made.folder / f"reports/old/{NAME}-0.json"
+    path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"form": 3, "device": NAME, "seed": 0, "description_hash": "0" * 64}))
-    out = made.fleet("isa", "fuzz", "fuzzed", "--report", "reports/old", code=2)
-    assert f"reports/old/{NAME}-0.json:1: made for description 0000000000000000, {NAME} has " in out
+    out = made.fleet("isa", "fuzz", NAME, "--count", "1", "--jobs", "1", "--report", "reports/old")
+    said = (
+        f"reports/old/{NAME}-0.json is of another description of {NAME}: it is kept as {NAME}-0.json.0000000000000000, and this run"
+    )
+    assert said in out
+    assert "PASS 1 programs from 0 on" in out
+    assert path.with_name(f"{NAME}-0.json.0000000000000000").exists()
     path.write_text("[]")
-    assert "no state of a fuzz run" in made.fleet("isa", "fuzz", "fuzzed", "--report", "reports/old", code=2)
+    assert "no state of a fuzz run" in made.fleet("isa", "fuzz", NAME, "--report", "reports/old", code=2)
 
 
 def test_no_time_is_no_pass(made: Workspace) -> None:

@@ -22,7 +22,9 @@ def test_a_fresh_workspace_runs_its_example(tmp_path: Path) -> None:
     made = make_workspace(tmp_path)
     for name in ("models", "sim", "golden", "reports", "README.md"):
         assert (made.folder / name).exists()
-    assert "1 passed, 3 skipped, 1 deselected" in made.pytest("sim", "-q")
+    out = made.pytest("sim", "-q")
+    assert "1 passed, 1 skipped, 1 deselected" in out
+    assert "installed beside fleet's own: `fleet isa new`" in out
     out = made.fleet("cosim", "models/example.py:forward", "--engines", "vm,iss", "--device", "hbm_small", "--report", "reports/e")
     assert "verdict: PASS" in out
     assert (made.folder / "reports" / "e" / "index.html").is_file()

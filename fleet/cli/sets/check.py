@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from fleet.cli.sets.target import find_target
+from fleet.errors import FleetError
+
+if TYPE_CHECKING:
+    from fleet.verify.conformance.sample import SampleFailure
 
 
-def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
-    """Print findings and what was checked. Returns 0 without findings, else 1. Raises FleetError if the set cannot be loaded."""
+def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None, folder: Path) -> int:
+    """Print findings and what was checked. Returns 0 without findings, else 1. Raises FleetError if the set cannot be loaded.
+
+    folder: for streams that fail, so that `fleet why` can explain them.
+    """
     from fleet.isa.checking.whole import check_set
     from fleet.isa.conformance import sources
     from fleet.verify.conformance.costs import CostSample
@@ -29,13 +40,41 @@ def check_installed(name: str, device: str | None, draws: int, sample: int, seed
         ran = list(run_sample(chip.name, cases, rtl=hardware, costs=costs))
         failures = [f for f in ran if f is not None]
         for failure in failures:
-            click.echo(f"{failure.name}: {failure.reason}; fleet stream run {failure.name}")
+            click.echo(failure.line)
         wrong_costs = list(costs.findings())
         for finding in wrong_costs:
             click.echo(str(finding))
-        count += len(failures) + len(wrong_costs)
+        seen = _host(chip.name) if hardware else []
+        for line in seen:
+            click.echo(line)
+        count += len(failures) + len(wrong_costs) + len(seen)
         full = f", {len(cases) - len(ran)} left out: the memory is too small" if len(ran) < len(cases) else ""
         click.echo(f"conformance: {len(ran)} cases on {'iss and rtl' if hardware else 'iss'}, {len(failures)} failed{full}")
+        _keep(failures, folder)
     word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)
     click.echo(f"{word} {count} finding{'s' * (count != 1)}")
     return 1 if count else 0
+
+
+def _host(device: str) -> list[str]:
+    """Lines of what a host would see and should not."""
+    from fleet.streams.run import StreamRunner
+    from fleet.verify.conformance.host import wrong_for_hosts
+
+    with StreamRunner(device) as runner:
+        return wrong_for_hosts(runner)
+
+
+def _keep(failures: Sequence[SampleFailure], folder: Path) -> None:
+    """Store the streams that failed, the first of them last: it is the one that `fleet why` explains."""
+    from fleet.streams.bundle import save_bundle
+
+    outcomes = [f.outcome for f in failures if f.outcome is not None]
+    try:
+        stored = [save_bundle(o, folder) for o in reversed(outcomes)]
+    except FleetError as error:  # what was found stands all the same
+        click.echo(f"the streams that failed are not kept: {error}")
+        return
+    if stored:
+        many = f"{len(stored)} streams that failed are" if len(stored) > 1 else "the stream that failed is"
+        click.echo(f"{many} kept in {folder}; why: fleet why {stored[-1].parent}")

@@ -31,7 +31,7 @@ def run_fuzz(
     most 8. undefined: programs may read undefined data; their state and streams go to a separate folder.
     """
     from fleet.verify.conformance.fuzz import STOP_AFTER, StreamFuzzState, UndefinedPrograms, fuzz, state_file
-    from fleet.verify.conformance.fuzz_state import RanProgram, load_state
+    from fleet.verify.conformance.fuzz_state import RanProgram, load_state, set_aside
 
     if steer and undefined:
         raise ModelError("--steer and --undefined are two ways to choose programs: give one")
@@ -41,6 +41,8 @@ def run_fuzz(
     jobs = jobs or min(8, os.cpu_count() or 1)
     folder = folder / "undefined" if undefined else folder
     path = state_file(folder, chip.name, seed)
+    if (kept := set_aside(path, chip.name)) is not None:
+        click.echo(f"{path} is of another description of {chip.name}: it is kept as {kept.name}, and this run begins again")
     state = load_state(path, chip.name, seed)
     first, programs, known, spent = state.next, state.programs, set(state.failures), state.seconds
     executed, refused, left_out = state.executed, state.refused, state.left_out

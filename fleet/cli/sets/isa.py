@@ -99,15 +99,15 @@ def add(set_name: str, name: str, operation: str | None, like: str | None, kind:
 def generate(source: str, output: Path | None, only_check: bool) -> int:
     """Write the operands of every instruction as typed Python classes with `encode` and `decode`; and the state.
 
-    Give the description itself while the set refuses to load.
+    SET may be one that refuses to load because its operands are not current.
     """
-    from fleet.cli.sets.target import find_set
+    from fleet.cli.sets.target import find_description
     from fleet.core.files import write_atomically
     from fleet.isa.generate.modules import check_module, python_modules
     from fleet.isa.generate.operands import OPERANDS_FILE
     from fleet.isa.reading.cache import load
 
-    description = load(source if source.endswith(".rdl") else find_set(source)[0].description)
+    description = load(source if source.endswith(".rdl") else find_description(source))
     texts = {description.path.with_name(name): text for name, text in python_modules(description).items()}
     if output is not None:
         texts = {output: texts[description.path.with_name(OPERANDS_FILE)]}
@@ -128,7 +128,11 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
 @click.option("--sample", default=2, show_default=True, type=click.IntRange(1), help="Conformance cases of every kind.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Seed of what is drawn.")
 @click.option("--rtl/--no-rtl", default=None, help="Run the sample on the hardware too; default: where the set has hardware.")
-def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
+@click.option(
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default="reports/streams", show_default=True,
+    help="Folder for streams that fail, which `fleet why` explains.",
+)  # fmt: skip
+def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None, folder: Path) -> int:
     """Check the installed instruction set SET, or that of DEVICE: a line with file and line for everything that is wrong.
 
     The description and the binding of classes are checked when the set is loaded (exit code 2); here: generated files, semantics
@@ -136,7 +140,7 @@ def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl
     """
     from fleet.cli.sets.check import check_installed
 
-    return check_installed(name, device, draws, sample, seed, rtl)
+    return check_installed(name, device, draws, sample, seed, rtl, folder)
 
 
 @command.command(name="doc", epilog="\b\nExample:\n  fleet isa doc mine -o MANUAL.md")

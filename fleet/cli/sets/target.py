@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
+
+from fleet.core.plugins import installed
 from fleet.errors import DeviceError
+from fleet.isa.installed import GROUP
 from fleet.isa.registry import broken, find_device, find_instruction_set, instruction_sets
 from fleet.sdk import Device, InstructionSet
 
@@ -19,6 +24,16 @@ def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
         if name
         else min(devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), sum(d.memory.values()), d.name))
     )
+
+
+def find_description(name: str) -> Path:
+    """Return the description of a set or device, also of a set that cannot be loaded: NAME.rdl in its package."""
+    for point in installed(GROUP, name) if name in broken() else ():
+        spec = find_spec(point.value.partition(":")[0].partition(".")[0])  # of the top package: nothing is imported
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            for path in sorted(Path(folder).rglob(f"{name}.rdl")):
+                return path
+    return find_set(name)[0].description
 
 
 def find_set(name: str) -> tuple[InstructionSet, Device | None]:

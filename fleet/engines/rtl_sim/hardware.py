@@ -51,6 +51,7 @@ class Hardware:
     simulation: gives the running process, a new one where the last has ended. model, timing: memory model, as `Segment.job` takes
     them. parameters: byte address -> value of parameter registers. folder: for job files.
     inside: what can be set of the state inside the hardware; None: nothing. blocks: of the stream, which may begin with some.
+    rewrite: as `Segment` takes it.
     """
 
     instruction_set: InstructionSet
@@ -63,6 +64,7 @@ class Hardware:
     parameters: Mapping[int, int] | None = None
     inside: KeptState | None = None
     blocks: Sequence[Write] = ()
+    rewrite: bool = False
 
     @property
     def whole(self) -> bool:
@@ -103,7 +105,7 @@ class Hardware:
         before = registers_in(self.device, self.memory) if begun is not None else None
         segment = Segment(
             self.instruction_set, self.device, calls, first_seq, refusals=True, binaries=binaries, parameters=self.parameters,
-            before=before,
+            before=before, rewrite=self.rewrite,
         )  # fmt: skip
         self.folder.mkdir(parents=True, exist_ok=True)
         job = segment.job(

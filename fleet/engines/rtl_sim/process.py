@@ -34,9 +34,13 @@ _LOG_LINES = 5
 
 
 class SimulationError(FleetError):
-    """The simulation crashed, hung, or found the design breaking a rule."""
+    """The simulation crashed, hung, or found the design breaking a rule.
+
+    seq: number of the instruction that ran, where it is known.
+    """
 
     exit_code = ExitCode.DIFFERS
+    seq: int | None = None
 
 
 class LostSimulationError(SimulationError):

@@ -75,8 +75,10 @@ class Segment:
         before: Mapping[str, int] | None = None,
         count: int | None = None,
         described: str = "",
+        rewrite: bool = False,
     ) -> None:
         """Args:
+        rewrite: behind each start that is waited for, its operands are written over: the hardware has latched them by then.
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
         binaries: calls that the hardware fetches from memory.
         together: number of a call -> how many from it on are written one behind the other, and waited for only then.
@@ -98,7 +100,7 @@ class Segment:
         self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
         self._together, self._held = dict(together or {}), dict(held or {})
         self._count = len(self.calls) if count is None else count
-        self._cut = self._count < len(self.calls)
+        self._cut, self._rewrite = self._count < len(self.calls), rewrite
         self._make_script()
 
     @property
@@ -194,12 +196,10 @@ class Segment:
     def failed(self, job: Job, failure: FleetError) -> SimulationError:
         """The failure of the job, with the instruction that was running."""
         done = len(read_records(job.trace)) if job.trace.exists() else 0
-        return SimulationError(
-            failure.what,
-            where=self.name(min(done, len(self.calls) - 1)),
-            hint=f"the log is in {failure.where}",
-            detail=failure.detail,
-        )
+        at = min(done, len(self.calls) - 1)
+        error = SimulationError(failure.what, where=self.name(at), hint=f"the log is in {failure.where}", detail=failure.detail)
+        error.seq = self.first_seq + at
+        return error
 
     def check(self, job: Job, status: JobStatus, base: int) -> tuple[list[Commit], list[CommitRecord]]:
         """One commit a call, and the records; of a job that ended at a commit which was not the expected one, those up to it.
@@ -219,7 +219,13 @@ class Segment:
                 hint="generate the hardware's register block again",
             )
         count = min(len(records), self._count) if status.status == "diverged" else self._count
-        commits = [self._commit(i, records, results, status, base) for i in range(count)]
+        commits: list[Commit] = []
+        for i in range(count):
+            try:
+                commits.append(self._commit(i, records, results, status, base))
+            except SimulationError as error:
+                error.seq = self.first_seq + i
+                raise
         if len(records) > len(self.calls):
             raise SimulationError(
                 f"the hardware committed {len(records)} instructions, {len(self.calls)} were started",
@@ -264,6 +270,9 @@ class Segment:
                     if address in self._held:
                         self._held[address] = value
                 script.write(*writes[-1], start=binary is None, fetch=binary is not None)
+            if self._rewrite and binary is None and len(calls) == 1:
+                for r in next(iter(units.values())).operands:
+                    script.write(r.address, (dict(written[0])[r.address] ^ 0xFFFFFFFF) & r.mask)
             limit = min(_PATIENCE * sum(map(self._cost, calls)) + _GRACE, (1 << 32) - 1)
             self._budget += limit
             if binary is None and len(calls) > 1:  # one interrupt may stand for several of them

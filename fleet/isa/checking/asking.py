@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.core.plugins import all_of
 from fleet.isa.checking.finding import Finding, class_place, method_place
-from fleet.sdk import Device, Draw, Instruction, NoRoomError, Range
+from fleet.sdk import Call, CycleRules, Device, Draw, Instruction, NoRoomError, Range, Source
 
 _D = TypeVar("_D", bound=Draw | int)
 
@@ -72,6 +72,14 @@ def ask_ranges(cls: type[Instruction], method: str, device: Device, fields: Mapp
     return list(answer)
 
 
+def ask_configures(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> Mapping[str, int]:
+    """State registers that the call changes: name -> value, as the class says. Raises NoAnswer."""
+    answer = _asked(cls, "configures", device, fields)
+    if not isinstance(answer, Mapping):
+        raise _expected(cls, "configures", answer, "state registers and their values")
+    return cast("Mapping[str, int]", answer)
+
+
 def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapping[str, int], memory: str | None = None) -> int:
     """Cycles of `cost`, or of `expected_cycles` with a memory model, which may have none: 0."""
     answer = _asked(cls, method, device, fields, *(() if memory is None else (memory,)))
@@ -81,6 +89,19 @@ def ask_cycles(cls: type[Instruction], method: str, device: Device, fields: Mapp
         what = f"{cls.name}: {method} is {answer!r}{f' with {memory} memory' if memory else ''}, expected an integer above 0"
         raise NoAnswer(Finding(method_place(cls, method), what))
     return int(answer)
+
+
+def ask_rules(source: Source, device: Device, call: Call) -> None:
+    """The source's `cycles` of a legal call. Raises NoAnswer with the method's place."""
+    at = method_place(type(source), "cycles")
+    try:
+        answer: object = source.cycles(device, call)
+    except (Exception, SystemExit) as error:  # whatever the author's code raises
+        words = " ".join(f"{k}={v:#x}" for k, v in call.fields.items())
+        raise NoAnswer(Finding(at, f"{call.instruction}: `cycles` of its source fails: {reason(error)} ({words})")) from error
+    if not isinstance(cast("object", answer), CycleRules):
+        what = f"{call.instruction}: `cycles` of its source answers a {type(answer).__name__}, expected CycleRules"
+        raise NoAnswer(Finding(at, what))
 
 
 def ask_macs(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> tuple[int, int]:

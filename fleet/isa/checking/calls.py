@@ -12,6 +12,7 @@ from fleet.errors import FleetError
 from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_macs, ask_ranges, ask_refusal
 from fleet.isa.checking.finding import Finding, method_place
 from fleet.isa.checking.semantics import check_effects
+from fleet.isa.checking.state import check_configured
 from fleet.isa.codec import decode_writes, description_of, disassemble, register_writes
 from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.conformance import mutations
@@ -33,6 +34,7 @@ def check_drawn(instruction_set: InstructionSet, device: Device, draw: Draw) -> 
         yield Finding(method_place(cls, "legal"), f"{cls.name}: what its conformance source draws is not legal: {wrong[0]}")
     else:
         yield from _ranges(cls, device, draw.call.fields)
+        yield from check_configured(instruction_set, device, draw.call)
 
 
 def check_cost(instruction_set: InstructionSet, device: Device, draw: Draw) -> Iterator[Finding]:
@@ -105,11 +107,12 @@ def check_variants(
             )
             return
         if not wrong:
+            own = variant.instruction == draw.call.instruction
             found = [*_encodable(instruction_set, call), *_ranges(cls, device, call.fields)]
+            found += check_configured(instruction_set, device, call) if own else ()
             if found:
                 yield found[0]
                 return
-            own = variant.instruction == draw.call.instruction
             if execute and own and ask_cycles(cls, "cost", device, call.fields) <= most:
                 legal.append(call)
     chosen = np.random.default_rng([len(legal), *draw.call.fields.values()])  # what is drawn does not depend on it

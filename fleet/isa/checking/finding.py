@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fleet.sdk import Instruction
+from fleet.sdk import Instruction, Source
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Finding:
         return f"{self.where}: {' '.join(self.what.split())}"
 
 
-def method_place(cls: type[Instruction], method: str) -> str:
-    """file:line of a method of an instruction's class, wherever it is inherited from; of the class where that cannot be told."""
+def method_place(cls: type[Instruction | Source], method: str) -> str:
+    """file:line of a method of an instruction's or source's class, wherever it is inherited from; else of the class."""
     function = inspect.unwrap(getattr(getattr(cls, method), "__func__", getattr(cls, method)))
     return _place(function) or class_place(cls)
 

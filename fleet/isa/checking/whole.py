@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.isa.checking.asking import NoAnswer, drawn
+from fleet.isa.checking.asking import NoAnswer, ask_rules, drawn
 from fleet.isa.checking.calls import check_codec, check_cost, check_drawn, check_variants
 from fleet.isa.checking.files import check_generated
 from fleet.isa.checking.finding import Finding, class_place, method_place
 from fleet.isa.checking.layouts import check_layout
 from fleet.isa.checking.semantics import check_execution, prepared, results
+from fleet.isa.checking.state import check_idle, configured
 from fleet.isa.conformance import sources
 from fleet.isa.resolved import resolved_draw
 from fleet.sdk import Device, Draw, InstructionSet, NoRoomError, Place
@@ -21,11 +22,15 @@ from fleet.sdk import Device, Draw, InstructionSet, NoRoomError, Place
 
 @dataclass
 class CheckReport:
-    """findings: in the order in which they were met, one a kind and instruction; instructions, draws: what was looked at."""
+    """findings: in the order in which they were met, one a kind and instruction; instructions, draws: what was looked at.
+
+    configured: state registers that a drawn call changes.
+    """
 
     findings: list[Finding] = field(default_factory=list[Finding])
     instructions: int = 0
     draws: int = 0
+    configured: set[str] = field(default_factory=set[str])
 
     def add(self, found: Iterator[Finding]) -> bool:
         """Takes what is new; whether there was any."""
@@ -55,6 +60,8 @@ def check_set(instruction_set: InstructionSet, device: Device, *, draws: int = 2
             report.add(iter([Finding(class_place(cls), f"{name}: no source in `conformance`: nothing can be drawn of it")]))
             continue
         report.add(_of_instruction(instruction_set, device, name, draws, seed, report))
+    if not report.findings:  # else some may not have been drawn
+        report.add(check_idle(instruction_set, report.configured))
     return report
 
 
@@ -70,6 +77,8 @@ def _of_instruction(
         if found:
             yield from found
             return
+        for call in draw.calls:
+            report.configured |= configured(instruction_set, device, call).keys()
         seen.append((draw, _result(instruction_set, device, draw)))
     for draw, before in reversed(seen):  # in another order: state that a class keeps shows itself
         if _result(instruction_set, device, draw) != before:
@@ -102,6 +111,7 @@ def _one(instruction_set: InstructionSet, device: Device, draw: Draw, rng: np.ra
     drawn = [*check_drawn(instruction_set, device, draw), *check_cost(instruction_set, device, draw)]
     yield from drawn
     if not drawn:
+        ask_rules(sources(instruction_set)[draw.call.instruction], device, draw.call)
         yield from check_codec(instruction_set, draw)
         yield from (wrong := list(check_execution(instruction_set, device, draw)))
         yield from check_variants(instruction_set, device, draw, rng, execute=not wrong)

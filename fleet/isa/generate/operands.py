@@ -104,10 +104,14 @@ def differs(d: Description, instruction: str, found: type[Operands]) -> str | No
         if o.bits != tuple((p.register, p.low, p.width) for p in its.parts) or (o.signed, o.scale) != (f.signed, f.scale):
             return f"operand {o.name} of {found.__name__} stands in other bits"
         if (o.derived, o.align, o.allowed) != (bool(f.derived), f.align, f.allowed):
-            return f"operand {o.name} of {found.__name__} has other values"
+            pairs = (("derived", o.derived, bool(f.derived)), ("align", o.align, f.align), ("allowed", o.allowed, f.allowed))
+            said = ", ".join(f"{what} {has}, the description {wanted}" for what, has, wanted in pairs if has != wanted)
+            return f"operand {o.name} of {found.__name__} has other values: {said}"
         members = {m.name: int(m) for m in o.of} if o.of is not None and o.of is not bool else {}
         if members != {_member(e.name): e.value for e in f.encode}:
-            return f"the names of operand {o.name} of {found.__name__} are others"
+            wanted = {_member(e.name): e.value for e in f.encode}
+            said = ", ".join(f"{n} = {v}" for n, v in sorted(members.items() ^ wanted.items()))
+            return f"the names of operand {o.name} of {found.__name__} are others: {said} on one side only"
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from fleet.core.plugins import raised_by_code, reason
 from fleet.engines.rtl_sim.build import BuildError
@@ -52,4 +53,11 @@ def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> D
             raise
         said = str(error) if isinstance(error, FleetError) else reason(error)
         said = said if said.startswith(name) else f"{name}: {said}"
-        return DrawnOutcomes(failure=f"{said}; fleet stream run {name}", seconds=seconds)
+        return DrawnOutcomes(failure=f"{said}; fleet stream run {quote(name)}{_options(settings)}", seconds=seconds)
+
+
+def _options(settings: Sequence[Setting]) -> str:
+    """Return the options with which `fleet stream run` runs all of these settings."""
+    memories, issues = list(dict.fromkeys(s.memory for s in settings)), list(dict.fromkeys(s.issue for s in settings))
+    shown = [f" --memory {m}" for m in memories if memories != ["ideal"]] + [f" --issue {i}" for i in issues if issues != ["regs"]]
+    return "".join(shown)

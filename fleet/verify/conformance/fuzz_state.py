@@ -101,6 +101,21 @@ def state_file(folder: Path, device: str, seed: int) -> Path:
     return folder / f"{device}-{seed}.json"
 
 
+def set_aside(path: Path, device: str) -> Path | None:
+    """Rename the state of another description, with the bins that it met; return where it is kept, or None for a current one.
+
+    Raises ModelError for a file that is no state.
+    """
+    now = description_hash(*find_device(device))
+    stored = str(read_form(path, _FORM, _NONE, _AGAIN).get("description_hash")) if path.exists() else now
+    if stored == now:
+        return None
+    for old in (path, _journal_file(path), path.with_name(f"{path.stem}-coverage.json")):
+        if old.exists():
+            old.replace(old.with_name(f"{old.name}.{stored[:16]}"))
+    return path.with_name(f"{path.name}.{stored[:16]}")
+
+
 def load_state(path: Path, device: str, seed: int) -> StreamFuzzState:
     """Return the stored state with its journal applied, or a new state.
 

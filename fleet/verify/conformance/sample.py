@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from shlex import quote
 
 from fleet.core.scratch import Scratch
 from fleet.errors import FleetError
 from fleet.isa.checking.asking import NoAnswer
 from fleet.isa.registry import find_device
 from fleet.sdk import NoRoomError
+from fleet.streams.case import StreamOutcome
 from fleet.streams.images import Images
 from fleet.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.streams.run import StreamRunner
@@ -23,16 +25,26 @@ from fleet.verify.conformance.suite import make_case, names
 
 @dataclass(frozen=True)
 class SampleFailure:
-    """A case that failed. name: of the case, for `fleet stream run`; reason: one line."""
+    """A case that failed. name: of the case, for `fleet stream run`; reason: one line; outcome: of a run that was compared."""
 
     name: str
     reason: str
+    outcome: StreamOutcome | None = None
+
+    @property
+    def line(self) -> str:
+        """The case, what is wrong, and the command that runs it again, under the setting in which it failed."""
+        again = f"fleet stream run {quote(self.name)}"
+        if self.outcome is not None:
+            return f"{self.name}: {self.outcome.setting.name}: {self.reason}; {again}{self.outcome.setting.options}"
+        said = self.reason if self.reason.startswith(self.name) else f"{self.name}: {self.reason}"
+        return said if again in said else f"{said}; {again}"
 
 
 def sample_names(device: str, count: int) -> list[str]:
     """Return `count` case names of every kind and instruction: directed ones spread evenly, random, illegal, programs."""
     seeds = range(count)
-    drawn = names(device, random=seeds, illegal=seeds, programs=seeds, directed=False)
+    drawn = names(device, random=seeds, illegal=seeds, programs=seeds, extremes=range(1), directed=False)
     directed: dict[str, list[str]] = {}
     for name in names(device):
         directed.setdefault(name.rpartition("/")[0], []).append(name)
@@ -63,7 +75,7 @@ def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | 
                     yield SampleFailure(name, str(error))
                     continue
                 wrong = [o for o in drawn.outcomes if not o.passed]
-                yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
+                yield SampleFailure(name, wrong[0].reasons[0], wrong[0]) if wrong else None
             if costs is not None:
                 _add_pages(runner, cases, costs)
         return

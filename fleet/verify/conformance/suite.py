@@ -4,6 +4,7 @@
     <device>/<instruction>/random/<seed>        a legal call with random data
     <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; a refused call must write nothing
     <device>/program/<seed>                     instructions that depend on each other; every fourth has refused calls
+    <device>/<instruction>/extremes/<number>    variants of a directed case: every field at both ends of what is legal
     <device>/<instruction>/aimed/<bin>/<seed>   a draw, or a program, that aims at a coverage bin (`fleet.verify.coverage`)
 
 Generic over instruction sets: the set defines what is legal and what data look like (`fleet.isa.conformance`).
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import replace
+from shlex import quote
 
 import numpy as np
 
@@ -25,10 +27,11 @@ from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, So
 from fleet.streams.case import StreamCase
 from fleet.streams.model_side import refusal
 from fleet.streams.unwritten import unwritten_reads, zeros_for
+from fleet.verify.conformance.extremes import extreme_calls
 from fleet.verify.conformance.programs import draw_program
 
 _NAME = re.compile(
-    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program|undefined))"
+    r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal|extremes)|aimed/(?P<bin>.+))|(?P<program>program|undefined))"
     r"/(?P<number>\d+)"
 )
 _VARIANTS = 60  # of a call in one stream
@@ -41,7 +44,13 @@ def is_case_name(text: str) -> bool:
 
 
 def names(
-    device: str, *, random: range = range(0), illegal: range = range(0), programs: range = range(0), directed: bool = True
+    device: str,
+    *,
+    random: range = range(0),
+    illegal: range = range(0),
+    programs: range = range(0),
+    extremes: range = range(0),
+    directed: bool = True,
 ) -> list[str]:
     """Return the names of a device's cases: all directed ones, and of the other kinds those with the given seeds.
 
@@ -54,6 +63,7 @@ def names(
             found += [f"{device}/{instruction}/directed/{i}" for i in range(source.directed(chip))]
         found += [f"{device}/{instruction}/random/{i}" for i in random]
         found += [f"{device}/{instruction}/illegal/{i}" for i in illegal]
+        found += [f"{device}/{instruction}/extremes/{i}" for i in extremes if i < source.directed(chip)]
     return found + [f"{device}/program/{i}" for i in programs]
 
 
@@ -74,14 +84,15 @@ def _make_case(name: str) -> StreamCase:
     match = _NAME.fullmatch(name)
     if match is None:
         raise DeviceError(
-            "expected <device>/<instruction>/<directed, random or illegal>/<number>, <device>/<instruction>/aimed/<bin>/<number> "
+            "expected <device>/<instruction>/<directed, random, illegal or extremes>/<number>, "
+            "<device>/<instruction>/aimed/<bin>/<number>, "
             "<device>/program/<number> or <device>/undefined/<number>",
             where=name,
         )
     instruction_set, device = find_device(match["device"])
     number = int(match["number"])
     rng = np.random.default_rng([number, zlib.crc32(name.rpartition("/")[0].encode())])
-    replay = f"fleet stream run {name}"
+    replay = f"fleet stream run {quote(name)}"
     if match["program"]:
         p = draw_program(instruction_set, device, _sources(instruction_set), number, rng)
         if match["program"] == "undefined":
@@ -106,6 +117,9 @@ def _make_case(name: str) -> StreamCase:
     calls, causes = (draw.call,), (0,)
     if match["kind"] == "illegal":
         calls, causes = _variants(instruction_set, device, draw, number, rng)
+    if match["kind"] == "extremes":
+        calls = extreme_calls(instruction_set, device, draw)
+        causes = (0,) * len(calls)
     calls, causes = (*draw.before, *calls), (*(0 for _ in draw.before), *causes)
     wrong = instruction_set.instructions[draw.call.instruction].legal(device, draw.call.fields)
     if wrong:
@@ -133,7 +147,7 @@ def _sources(instruction_set: InstructionSet) -> dict[str, Source]:
 
 
 def _one(source: Source, device: Device, kind: str | None, number: int, rng: np.random.Generator, name: str) -> Draw:
-    if kind == "directed":
+    if kind in {"directed", "extremes"}:
         if number >= source.directed(device):
             raise DeviceError(f"there are {source.directed(device)} directed cases", where=name)
         return source.draw_directed(device, number, rng)

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from fleet.verify.conformance.sample import SampleFailure
 
 
-def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None, folder: Path) -> int:
+def check_installed(
+    name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None, folder: Path | None = None
+) -> int:
     """Print findings and what was checked. Returns 0 without findings, else 1. Raises FleetError if the set cannot be loaded.
 
-    folder: for streams that fail, so that `fleet why` can explain them.
+    folder: for streams that fail on hardware, so that `fleet why` can explain them; None: they are not kept.
     """
     from fleet.isa.checking.whole import check_set
     from fleet.isa.conformance import sources
@@ -50,7 +52,8 @@ def check_installed(name: str, device: str | None, draws: int, sample: int, seed
         count += len(failures) + len(wrong_costs) + len(seen)
         full = f", {len(cases) - len(ran)} left out: the memory is too small" if len(ran) < len(cases) else ""
         click.echo(f"conformance: {len(ran)} cases on {'iss and rtl' if hardware else 'iss'}, {len(failures)} failed{full}")
-        _keep(failures, folder)
+        if folder is not None:
+            _keep(failures, folder)
     word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)
     click.echo(f"{word} {count} finding{'s' * (count != 1)}")
     return 1 if count else 0

@@ -31,7 +31,7 @@ def check_installed(
     report = check_set(found, chip, draws=draws, seed=seed)
     for finding in report.findings:
         click.echo(str(finding))
-    count = len(report.findings)
+    count, full = len(report.findings), ""
     click.echo(f"{found.name} on {chip.name}: {report.instructions} instructions, {report.draws} calls drawn with seed {seed}")
     if report.findings:
         click.echo("conformance: not run, because of what stands above")
@@ -55,7 +55,7 @@ def check_installed(
         if folder is not None:
             _keep(failures, folder)
     word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)
-    click.echo(f"{word} {count} finding{'s' * (count != 1)}")
+    click.echo(f"{word} {count} finding{'s' * (count != 1)}{full}")
     return 1 if count else 0
 
 

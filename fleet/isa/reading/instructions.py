@@ -28,8 +28,12 @@ def instructions_of(top: AddrmapNode, registers: Sequence[Register], units: Mapp
         found.append(_instruction(node, units))
     names = {i.name for i in found}
     for name, node in views.items():
-        if not node.inst_name.endswith(_VIEW) or name not in names:
+        if not node.inst_name.endswith(_VIEW):
             raise error_at(node, "a register file of the instruction map is called '<instruction>_view'")
+        if name not in names:
+            raise error_at(
+                node, f"is the view of '{name}', and there is no such instruction", f"they are {', '.join(sorted(names))}"
+            )
     taken = {r.name: r for r in registers}
     for n, word in enumerate(found):
         if word.name in views:

@@ -26,6 +26,8 @@ from fleet.verify.coverage.steer import Steering
 
 _SAVED_EVERY = 5.0
 _STOP_AFTER = 10
+_NAME = 100
+"""Characters of a name in a failure."""
 _REACHED = "reached"
 """File that tells the workers that enough bins are met."""
 
@@ -144,7 +146,7 @@ def _work(plan: CoveragePlan, job: int) -> None:
             for o in drawn.outcomes:
                 if not o.passed:
                     stored = save_bundle(o, plan.folder, power_on=seed)
-                    account.failures.append(f"{name} {o.setting.name}: {o.reasons[0]}; fleet stream run {stored}")
+                    account.failures.append(f"{_shown(name)} {o.setting.name}: {o.reasons[0]}; fleet stream run {stored}")
             now = time.monotonic()
             if now - before > _SAVED_EVERY:
                 before, account.seconds, account.cpu = now, now - began, _cpu(runner.simulation_pid) - cpu
@@ -158,6 +160,11 @@ def _work(plan: CoveragePlan, job: int) -> None:
     account.cpu = _cpu(None) - cpu
     account.failures += [f"{k}: met, but the set or the description calls it impossible" for k in sorted(steering.unknown)]
     account.save(mine)
+
+
+def _shown(name: str) -> str:
+    """Return a case's name, cut where it lists the bins that it is aimed at: the stored stream has all of it."""
+    return name if len(name) <= _NAME else f"{name[:_NAME]}..."
 
 
 def _cpu(simulation: int | None) -> float:

@@ -225,7 +225,8 @@ class StreamRunner:
         request = LegRequest(
             self.set, self.device, self.found.memory, case.calls, 0, self._inside, self.folder / "legs", self.rtl_jobs,
             binaries=plan.binaries, together=plan.together, parameters=case.parameters, refusals=True,
-            expected=expected_of(expected), described=self._described, model=model, timing=timing, shortest=self._shortest_leg,
+            expected=expected_of(expected), described=self._described, rewrite=True, model=model, timing=timing,
+            shortest=self._shortest_leg,
         )  # fmt: skip
         self.ran = None
         try:

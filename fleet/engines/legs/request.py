@@ -25,8 +25,8 @@ from fleet.sdk import Call, Device, InstructionSet
 class LegRequest:
     """A run of instructions to be cut.
 
-    memory: before the first instruction; at the end, after the run. refusals, binaries, together, parameters, described, model,
-    timing, snapshots: as `Segment` and `Segment.job` take them. inside: the settable state inside the hardware.
+    memory: before the first instruction; at the end, after the run. refusals, binaries, together, parameters, described, rewrite,
+    model, timing, snapshots: as `Segment` and `Segment.job` take them. inside: the settable state inside the hardware.
     expected: commits of the calls; empty: those of the functional model on this memory. written: writes of the same calls, so far
     as they are known. jobs: how many legs run at a time.
     shortest: cycles of a leg.
@@ -47,6 +47,7 @@ class LegRequest:
     expected: Sequence[ExpectedCommit] = ()
     written: WriteLog | None = None
     described: str = ""
+    rewrite: bool = False
     model: str = "ideal"
     timing: Mapping[str, str] = field(default_factory=dict[str, str])
     snapshots: Sequence[Snapshot] = ()

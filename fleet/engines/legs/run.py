@@ -283,6 +283,7 @@ class LegRun:
             r.instruction_set, r.device, r.calls[leg.first : end], r.first_seq + leg.first, refusals=r.refusals, binaries=binaries,
             together={n - leg.first: count for n, count in r.together.items() if leg.first <= n < leg.end},
             parameters=r.parameters, before=self.course.registers, count=leg.end - leg.first, described=r.described,
+            rewrite=r.rewrite,
         )  # fmt: skip
         own = range(r.first_seq + leg.own, r.first_seq + leg.end)
         snapshots = tuple(s for s in r.snapshots if s.seq in own)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from fleet.errors import ModelError
 
 MIXTURE = "a mixture of experts: what is multiplied would depend on values"
-_PAGE = "docs/language-model-weights.md lists the families that are read"
+_PAGE = "the families that are read: fleet help language-model-weights"
 _REASONS: Mapping[str, str] = {
     name: reason
     for reason, names in (

@@ -185,7 +185,7 @@ def _assembly(key: str, llvm_ir: str, isa: Isa, functions: frozenset[str] | None
 
 
 def _without_bodies(llvm_ir: str, functions: Collection[str]) -> str:
-    """Return a module whose other functions are declared only. All of a program's are external."""
+    """Return a module whose other external functions are declared only; what has another linkage stays."""
 
     def kept(found: re.Match[str]) -> str:
         return found[0] if found["quoted"] in functions or found["name"] in functions else f"declare {found['head']}"
@@ -193,7 +193,10 @@ def _without_bodies(llvm_ir: str, functions: Collection[str]) -> str:
     return _DEFINITION.sub(kept, llvm_ir)
 
 
-_DEFINITION = re.compile(r'^define (?P<head>[^\n@]*@(?:"(?P<quoted>[^"]*)"|(?P<name>[^\s("]+))\([^\n]*) \{\n.*?^\}$', re.M | re.S)
+_DEFINITION = re.compile(
+    r'^define (?P<head>(?!weak|internal|private|linkonce)[^\n@]*@(?:"(?P<quoted>[^"]*)"|(?P<name>[^\s("]+))\([^\n]*) \{\n.*?^\}$',
+    re.M | re.S,
+)
 
 
 def _cached(folder: Path | None, key: str) -> bytes | None:

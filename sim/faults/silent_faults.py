@@ -66,7 +66,7 @@ FAULTS = (
         r"instruction 0 \(mvm_bn for h1\).*",
         Edit(
             "fleet/engines/rtl_sim/segment.py",
-            "            script.write(*writes[-1], start=binary is None, fetch=binary is not None)\n",
+            "                script.write(*writes[-1], start=binary is None, fetch=binary is not None)\n",
             "",
         ),
         at="instruction 0 mvm_bn",

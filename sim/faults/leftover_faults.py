@@ -73,11 +73,11 @@ FAULTS = (
     ),
     _fault(
         "second-written-range",
-        "dispatch: younger data are held against the first of two written ranges only",
+        "dispatch: younger coefficients are held against the first of two written ranges only",
         "sim/conformance/test_written_ranges.py",
         "hbm_small",
-        r"range 1, then \w+ with \w+_in_addr there: 1 of \d+ commits differ",
+        r"range 1, then \w+ with \w+_addr there: 1 of \d+ commits differ",
         "a reader of the second range",
-        Choice(f"{HBM}_dispatch.sv", "older.wr[w]", "older.wr[0]", "if (meets(younger.data[r], ", ")"),
+        Choice(f"{HBM}_dispatch.sv", "older.wr[w]", "older.wr[0]", "if (meets(younger.coef, ", ")"),
     ),
 )

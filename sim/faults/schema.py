@@ -47,6 +47,12 @@ def plant_choices(project: Project, faults: Sequence[Fault]) -> None:
     (project.folder / "fleet_fault.py").write_text(_PYTHON, encoding="utf-8")
     for edit in _SUPPORT:
         project.edit(edit)
+    for file, text in texts_with_choices(project, faults).items():
+        project.write(file, text)
+
+
+def texts_with_choices(project: Project, faults: Sequence[Fault]) -> dict[str, str]:
+    """Return file -> its text with the choices of all faults. AssertionError where one does not fit, or two overlap."""
     spans: dict[str, dict[tuple[int, int], str]] = {}
     texts: dict[str, str] = {}
     for fault in faults:
@@ -63,7 +69,8 @@ def plant_choices(project: Project, faults: Sequence[Fault]) -> None:
             text, end = text[:first] + planted + text[last:], first
         if PurePath(file).suffix in {".cpp", ".h"}:
             text = _with_declaration(text)
-        project.write(file, text)
+        texts[file] = text
+    return texts
 
 
 def number_of(faults: Sequence[Fault], fault: Fault) -> int:

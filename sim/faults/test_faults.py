@@ -19,7 +19,7 @@ import tiers
 from catalogue import FAULTS
 from planted import Bases, run_fault
 from planting import PROJECT, Choice, Edit, Fault, Project, judge
-from schema import number_of, place_of
+from schema import number_of, place_of, texts_with_choices
 from stored import key_of, store, stored
 
 from fleet.ir.tables import marked
@@ -82,8 +82,7 @@ def test_all_edits_fit_the_sources() -> None:
         assert not (fault.edits and fault.choices), fault.name
         for edit in fault.edits:
             source.edited(edit)
-        for choice in fault.choices:
-            place_of(source.text(choice.file), choice)
+    texts_with_choices(source, FAULTS)
 
 
 def test_planted_python_knows_its_names(tmp_path: Path) -> None:

@@ -245,8 +245,8 @@ def test_the_command(tmp_path: Path) -> None:
         ('Bits("go_b", 0, 32)', 'Bits("go_b", 0, 31)', "operand source of PaintItOperands stands in other bits"),
         ("signed=True", "signed=False", "operand shift of PaintItOperands stands in other bits"),
         ('("go_start", 0x3)', '("go_start", 0x4)', "the constant bits of PaintItOperands are others"),
-        ("BLUE = 6", "BLUE = 5", "the names of operand colour of PaintItOperands are others"),
-        (", derived=True", "", "operand steps of PaintItOperands has other values"),
+        ("BLUE = 6", "BLUE = 5", "the names of operand colour of PaintItOperands are others: BLUE = 5, BLUE = 6 on one side only"),
+        (", derived=True", "", "operand steps of PaintItOperands has other values: derived False, the description True"),
         ('INSTRUCTION = "paint_it"', 'INSTRUCTION = "other"', "PaintItOperands is that of 'other'"),
     ],
 )

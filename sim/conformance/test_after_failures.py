@@ -39,8 +39,8 @@ class Run:
     """A binary.
 
     failing: the call that commits with `cause`; None: all are good, or the fetch fails. place: where it stands; None: anywhere.
-    change: "tasks", "beats" or "at" (bytes behind its place) of the start that is another, or "id": the number of the task whose
-    opcode is none.
+    change: what is wrong with the start, and its value: "tasks", "beats", "at" (bytes behind the binary's address); or "id": the
+    number of the task with an invalid opcode.
     """
 
     name: str
@@ -116,8 +116,8 @@ def _runs(runner: StreamRunner, case: StreamCase, results: Sequence[StreamCase])
     yield good
     wrong = {
         "no tasks": ("tasks", 0), "more tasks than there are": ("tasks", len(calls) + 1), "cut short": ("beats", 1 + beats),
-        "no beats": ("beats", 0), "no beat's address": ("at", BEAT // 2), "the first opcode is none": ("id", 0),
-        "the second opcode is none": ("id", 1),
+        "no beats": ("beats", 0), "an address between beats": ("at", BEAT // 2), "the first opcode is invalid": ("id", 0),
+        "the second opcode is invalid": ("id", 1),
     }  # fmt: skip
     for name, change in wrong.items():
         yield Run(name, calls, change=change)

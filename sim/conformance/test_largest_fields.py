@@ -34,7 +34,7 @@ def _with(fields: Fields, register: Register, field: Field, value: int) -> Field
 
 
 def _fits(unit: type[Instruction], device: Device, fields: Fields) -> bool:
-    """Whether the call is legal and takes no more time and memory than a test may."""
+    """Return whether the call is legal, is estimated at `LIMIT` cycles at most, and reads `ROOM` bytes at most."""
     if unit.legal(device, fields) or unit.cost(device, fields) > LIMIT:
         return False
     return sum(r.size for r in unit.reads(device, fields)) <= ROOM

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,15 @@ from fleet.compare.bounds.bound import Bound
 from fleet.compare.operation_rows import Basis, measured
 from fleet.compare.ways import Ways
 from fleet.cosim.campaign import cosim
+from fleet.cosim.comparisons import ComparisonSession
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
+from fleet.engines.base import RunOptions
+from fleet.engines.vm import ENGINE as VM
 from fleet.frontend.source import load
 from fleet.ir import dialect as d
+from fleet.ir.dialect import op_id
 
 INF = np.inf
 
@@ -140,3 +145,28 @@ def test_words() -> None:
         "held: 1,200 equal, 3 within the accumulated bound, 2 on their own operands, 1 to higher precision; 4 not proved; 5 beyond"
     )
     assert Ways.total([ways, None, ways]).equal == 2400
+
+
+CHAIN = "import numpy as np\n\n\ndef forward(x):\n" + "    x = np.tanh(x) * np.float32(1.25)\n" * 20 + "    return x\n"
+
+
+@pytest.mark.parametrize("off", [0.0, 2.0**-20])
+def test_bounds_of_what_is_not_shown_are_derived_where_outputs_differ(tmp_path: Path, off: float) -> None:
+    """Equal outputs need no bound; others have theirs, derived by way of 40 operations that the engine does not show."""
+    (tmp_path / "m.py").write_text(CHAIN)
+    x = {"x": np.linspace(-1, 1, 8, dtype=np.float32)}
+    program = load(f"{tmp_path / 'm.py'}:forward", {}, x)
+    golden = VM.run(program, x, RunOptions())
+    name = op_id(list(program.operations())[-1])
+    shown = {name: golden.tensors[name] + np.float32(off)}
+    other = replace(golden, engine="other", tensors=shown, outputs={"out0": shown[name]}, meta={})
+    session = ComparisonSession(program, x, golden, {}, tmp_path)
+    comparison, _ = session._float("other-vs-vm", "question", golden, other, of_source=True)
+    (row,) = comparison.operations
+    assert (row.bound is None) == (off == 0)
+    assert (row.cumulative.mismatches > 0) == (off > 0)
+    assert comparison.verdict == "pass"
+    if row.bound is not None:
+        assert off < row.bound.bound_max < 1e-3
+        other.tensors[name] = other.outputs["out0"] = shown[name] + np.float32(0.01)
+        assert session._float("other-vs-vm", "question", golden, other, of_source=True)[0].verdict == "fail"

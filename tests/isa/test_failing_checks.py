@@ -97,6 +97,21 @@ def test_operands_that_the_hardware_does_not_latch_are_found(
     assert _check(capsys)
 
 
+def test_a_carry_that_an_address_loses_is_found_and_its_stream_kept(
+    installed_set: Path, import_from: ImportFrom, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the highest bit of an address changes: buffers that are drawn hardly ever lie there."""
+    new = "{1'b0, op_q.out[31:15], op_q.out[14:0] + offset_q[14:0]}"
+    _planted(installed_set, "assign ddr_awaddr_o  = {1'b0, op_q.out} + {1'b0, offset_q}", f"assign ddr_awaddr_o  = {new}")
+    import_from(installed_set)
+    assert main(["isa", "check", "vector_add"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert any(", vadd_out across a page: ideal/regs: " in line for line in lines), lines
+    (kept,) = (line for line in lines if "kept in" in line)
+    stored = Path(kept.rpartition("fleet why ")[2])
+    assert main(["stream", "run", str(stored)]) == 1
+
+
 _BUSY = "if (state_q != StIdle && state_q != StBusy && start) pending_d = 1'b1;"
 HOSTS = [
     ("if (ddr_bresp_i != 2'b00) begin", "if (1'b0) begin", "memory answers with an error, and it commits without one"),

@@ -36,7 +36,7 @@ TOKENS: list[int] = STORED["tokens"]
 REFUSED = {
     "bloom": "model_type is 'bloom', a model with positions by ALiBi",
     "cohere-qk": "use_qk_norm is True, expected False",
-    "hunyuan": "model_type is 'hunyuan_v1_dense', which is none of the 35 families that are read",
+    "hunyuan": "model_type is 'hunyuan_v1_dense', which is not one of the 35 supported families",
     "mixtral": "a mixture of experts",
     "gemma2-soft": "attn_logit_softcapping is 50.0, expected None",
 }

@@ -37,7 +37,7 @@ def said(folder: Path, **changes: Any) -> str:
         ({"model_type": "mamba"}, "model_type is 'mamba', a model with states in place of a cache of keys and values"),
         ({"model_type": "t5"}, "an encoder, alone or before a decoder"),
         ({"model_type": "qwen9", "num_experts": 8}, "model_type is 'qwen9', a mixture of experts"),
-        ({"model_type": "lama"}, "which is none of the 35 families that are read; the nearest are llama"),
+        ({"model_type": "lama"}, "which is not one of the 35 supported families; the nearest are llama"),
         ({"model_type": "starcoder"}, "which fleet reads from a GGUF file"),
         ({"model_type": 3}, "model_type is 3, expected the name of a family"),
     ],

@@ -63,11 +63,10 @@ def test_every_option_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each field some other value, after the default was kept: nothing of the default's comes back."""
     made: list[QuantiseOptions] = []
 
-    def rounded(weight: np.ndarray, *rest: object, options: QuantiseOptions, **_: object) -> object:
+    def rounded(weight: np.ndarray, *, group: int, levels: int, options: QuantiseOptions, name: str) -> Quantised:
         made.append(options)
-        return real(weight, *rest, options=options, **_)  # type: ignore[arg-type]
+        return quantise(weight, group=group, levels=levels, options=options, name=name)
 
-    real = quantised.quantise
     monkeypatch.setattr(quantised, "quantise", rounded)
     others = {"clip": "absmax", "rounding": "up"}
     assert {f.name for f in fields(QuantiseOptions)} == set(others)

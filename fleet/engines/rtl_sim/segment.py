@@ -78,7 +78,8 @@ class Segment:
         rewrite: bool = False,
     ) -> None:
         """Args:
-        rewrite: behind each start that is waited for, its operands are written over: the hardware has latched them by then.
+        rewrite: right after each start that is waited for, its operand registers are overwritten: the hardware must have latched
+            them.
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
         binaries: calls that the hardware fetches from memory.
         together: number of a call -> how many from it on are written one behind the other, and waited for only then.

@@ -50,7 +50,8 @@ class OnnxNode:
 class Graph:
     """Nodes in an order in which they can be computed.
 
-    texts: names of the weights that are numbers of texts. replaceable: inputs that a weight stands for until they are given.
+    texts: names of the weights that are strings, stored as numbers. replaceable: inputs with a default, an initializer of their
+    name.
     """
 
     inputs: tuple[OnnxPort, ...]

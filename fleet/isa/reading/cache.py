@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fleet.core.cache import cache_root
 from fleet.core.codec import decode, encode_record
-from fleet.core.sealed import read_sealed, remove_unused, write_sealed
+from fleet.core.sealed import code_digest, read_sealed, remove_unused, write_sealed
 from fleet.isa.description import Description, DescriptionError, InstructionWord, MemoryWord, Register, Unit
 
 _HERE = Path(__file__).parent
@@ -59,10 +59,8 @@ def _compile(path: Path) -> Description:
 
 @lru_cache(maxsize=1)
 def _makers() -> bytes:
-    h = hashlib.sha256(f"{version('systemrdl-compiler')} {version('peakrdl-regblock')}".encode())
-    for source in _MADE_BY:
-        h.update(hashlib.sha256(source.read_bytes()).digest())
-    return h.digest()
+    versions = f"{version('systemrdl-compiler')} {version('peakrdl-regblock')}"
+    return f"{versions} {code_digest(*map(str, _MADE_BY))}".encode()
 
 
 def _key(path: Path) -> str:

@@ -97,7 +97,7 @@ def _sets(family: Family, parameters: Mapping[str, Any], kinds: list[str], name:
         return {kind: value for kind, value in nested.items() if kind in kinds} or {"": parameters}
     if nested or not parameters:
         return {kind: nested.get(kind, {}) for kind in named}
-    if name == _STATED[1]:  # no file of such a family has it, and its code ignores what is not of a kind
+    if name == _STATED[1]:  # transformers ignores parameters here that are of no kind, and publishes no such file
         raise ModelError(f"{name} names no kind of attention, expected parameters of {' and of '.join(named)}")
     return {kind: parameters if kind == "full_attention" else {} for kind in named}
 

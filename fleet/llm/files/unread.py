@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from fleet.errors import ModelError
 
 MIXTURE = "a mixture of experts: what is multiplied would depend on values"
-_PAGE = "the families that are read: fleet help language-model-weights"
+_PAGE = "supported families: fleet help language-model-weights"
 _REASONS: Mapping[str, str] = {
     name: reason
     for reason, names in (
@@ -65,4 +65,4 @@ def unread_family(
         )
     near = get_close_matches(kind, read, 3, 0.7)
     nearest = f"; the nearest are {', '.join(near)}" if near else ""
-    return ModelError(f"{shown}, which is none of the {len(read)} families that are read{nearest}", hint=_PAGE)
+    return ModelError(f"{shown}, which is not one of the {len(read)} supported families{nearest}", hint=_PAGE)

@@ -72,9 +72,20 @@ class _Script:
         self.script.wait_irq(_LIMIT)
         self.script.write(self._irq.status_address, self._irq.done | self._irq.error)
 
+    def run(self, calls: Sequence[Call]) -> None:
+        """Run calls one after the other, each waited for."""
+        for call in calls:
+            self.start(call)
+            self.end()
+
     def status(self, call: Call) -> Register | None:
         """The status register of the call's unit."""
         return self._description.units[self._description.instructions[call.instruction].unit].status
+
+
+def wrong_for_hosts(runner: StreamRunner) -> list[str]:
+    """Return the lines of all checks here. Raises FleetError where the hardware cannot be run at all."""
+    return [*wrong_status(runner), *wrong_when_busy(runner), *wrong_bus_errors(runner)]
 
 
 def wrong_status(runner: StreamRunner) -> list[str]:
@@ -84,9 +95,7 @@ def wrong_status(runner: StreamRunner) -> list[str]:
         host, call = _Script(runner, case), case.calls[-1]
         if (status := host.status(call)) is None:
             continue
-        for before in case.calls:
-            host.start(before)
-            host.end()
+        host.run(case.calls)
         host.start(call)
         during = host.script.read(status.address)
         host.end()
@@ -109,9 +118,7 @@ def wrong_when_busy(runner: StreamRunner) -> list[str]:
     irq = interrupt(runner.set)
     for case in _cases(runner):
         host, call = _Script(runner, case), case.calls[-1]
-        for before in case.calls[:-1]:
-            host.start(before)
-            host.end()
+        host.run(case.calls[:-1])
         host.script.write(*host.start(call), start=True)
         host.script.wait_irq(_LIMIT)
         for _ in range(_READS):
@@ -131,11 +138,6 @@ def wrong_when_busy(runner: StreamRunner) -> list[str]:
         elif any(causes[len(case.calls) :]) and not refused:
             wrong.append(f"{call.instruction}: a start while its unit runs is refused without an error interrupt ({case.name})")
     return wrong
-
-
-def wrong_for_hosts(runner: StreamRunner) -> list[str]:
-    """Return the lines of all checks here. Raises FleetError where the hardware cannot be run at all."""
-    return [*wrong_status(runner), *wrong_when_busy(runner), *wrong_bus_errors(runner)]
 
 
 def wrong_bus_errors(runner: StreamRunner) -> list[str]:
@@ -178,9 +180,7 @@ def _cut_off(runner: StreamRunner, case: StreamCase, register: Register, f: Fiel
 def _short(runner: StreamRunner, case: StreamCase, space: str, missing: int) -> list[int]:
     """Causes of the case's commits on memory whose files end so many bytes early."""
     host = _Script(runner, case)
-    for call in case.calls:
-        host.start(call)
-        host.end()
+    host.run(case.calls)
     runner.found.fill(case.blocks)
     paths = [path for (name, _), path in runner.found.memory.paths.items() if name == space]
     size = runner.device.memory[space]

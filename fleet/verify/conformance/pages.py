@@ -1,13 +1,18 @@
-"""Calls whose operands begin at a page of memory, and the same across the next page: bursts end there, and cost must know it."""
+"""Calls whose operands begin at a page of memory, and the same across it: bursts end there, and cost must know it.
+
+The page is where the highest bit of an address changes: a carry that is lost on the way is seen as well.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from fleet.isa.codec import description_of
 from fleet.isa.registry import find_device
-from fleet.sdk import Call
+from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.streams.case import StreamCase
 
 PAGE = 4096
@@ -15,9 +20,10 @@ PAGE = 4096
 
 
 def at_pages(case: StreamCase) -> Iterator[tuple[StreamCase, StreamCase]]:
-    """Pairs of variants of a case, of its last call: one operand begins at a page; it has a page's end in its middle.
+    """Pairs of variants of a case, of its last call: one operand begins at a page; it has the page in its middle.
 
-    For each operand in a memory outside the chip that is larger than its alignment, where both calls are legal.
+    For each operand in a memory outside the chip that is larger than its alignment, where both calls are legal. What they read
+    there is drawn.
     """
     instruction_set, device = find_device(case.device)
     call = case.calls[-1]
@@ -32,14 +38,18 @@ def at_pages(case: StreamCase) -> Iterator[tuple[StreamCase, StreamCase]]:
         ends = [r.offset + r.size for r in ranges if r.space == space and r.offset <= now < r.offset + r.size]
         align = max(1, field.align)
         half = (max(ends, default=now) - now) // 2 // align * align
-        page = device.memory[space] // 2 // PAGE * PAGE
-        moved: list[Call] = [replace(call, fields={**call.fields, register.name: at}) for at in (page, page + PAGE - half)]
-        if half and PAGE % align == 0 and not any(unit.legal(device, c.fields) for c in moved):
+        page = 1 << ((device.memory[space] - 1).bit_length() - 1)
+        moved: list[Call] = [replace(call, fields={**call.fields, register.name: at}) for at in (page, page - half)]
+        if half and page % PAGE == 0 and page % align == 0 and not any(unit.legal(device, c.fields) for c in moved):
             one, other = (
-                _with(case, c, f"{register.name} {where} a page") for c, where in zip(moved, ("at", "across"), strict=True)
+                _with(case, instruction_set, device, c, f"{register.name} {where} a page")
+                for c, where in zip(moved, ("at", "across"), strict=True)
             )
             yield one, other
 
 
-def _with(case: StreamCase, last: Call, what: str) -> StreamCase:
-    return replace(case, name=f"{case.name}, {what}", calls=(*case.calls[:-1], last), causes=None)
+def _with(case: StreamCase, instruction_set: InstructionSet, device: Device, last: Call, what: str) -> StreamCase:
+    rng = np.random.default_rng(case.seed)
+    read = instruction_set.instructions[last.instruction].reads(device, last.fields)
+    drawn = (Write(r.space, r.offset, rng.integers(0, 256, r.size, dtype=np.uint8)) for r in read if r.space in device.memory)
+    return replace(case, name=f"{case.name}, {what}", calls=(*case.calls[:-1], last), blocks=(*drawn, *case.blocks), causes=None)

@@ -20,7 +20,7 @@ from fleet.verify.conformance.costs import CostSample
 from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.pages import at_pages
 from fleet.verify.conformance.settings import settings
-from fleet.verify.conformance.suite import make_case, names
+from fleet.verify.conformance.suite import is_case_name, make_case, names
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,13 @@ class SampleFailure:
 
     @property
     def line(self) -> str:
-        """The case, what is wrong, and the command that runs it again, under the setting in which it failed."""
+        """The case, what is wrong, and the command that runs it again, under the setting in which it failed.
+
+        A variant that no name draws has none: its stream is kept.
+        """
         again = f"fleet stream run {quote(self.name)}"
+        if self.outcome is not None and not is_case_name(self.name):
+            return f"{self.name}: {self.outcome.setting.name}: {self.reason}"
         if self.outcome is not None:
             return f"{self.name}: {self.outcome.setting.name}: {self.reason}; {again}{self.outcome.setting.options}"
         said = self.reason if self.reason.startswith(self.name) else f"{self.name}: {self.reason}"
@@ -77,7 +82,7 @@ def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | 
                 wrong = [o for o in drawn.outcomes if not o.passed]
                 yield SampleFailure(name, wrong[0].reasons[0], wrong[0]) if wrong else None
             if costs is not None:
-                _add_pages(runner, cases, costs)
+                yield from _at_pages(runner, cases, costs)
         return
     _, chip = find_device(device)
     with Scratch("sample") as folder:
@@ -90,14 +95,18 @@ def run_sample(device: str, cases: list[str], *, rtl: bool, costs: CostSample | 
             images.close()
 
 
-def _add_pages(runner: StreamRunner, cases: list[str], costs: CostSample) -> None:
-    """Measure directed calls with their operands at and across pages; what does not run so is left out, it has run as drawn."""
+def _at_pages(runner: StreamRunner, cases: list[str], costs: CostSample) -> Iterator[SampleFailure]:
+    """Measure directed calls with their operands at and across pages; yield a failure for each that differs.
+
+    What cannot be run so is left out: it has run as drawn.
+    """
     for name in (n for n in cases if "/directed/" in n):
         with suppress(FleetError):
-            for at, across in at_pages(make_case(name)):
-                (one,), (other,) = runner.run(at), runner.run(across)
+            for pair in at_pages(make_case(name)):
+                outcomes = [o for case in pair for o in runner.run(case)]
+                yield from (SampleFailure(o.case.name, o.reasons[0], o) for o in outcomes if not o.passed)
                 with suppress(NoAnswer):
-                    costs.add_moved(at.calls[-1], one, other)
+                    costs.add_moved(pair[0].calls[-1], *outcomes)
 
 
 def _on_iss(name: str, images: Images) -> SampleFailure | None:

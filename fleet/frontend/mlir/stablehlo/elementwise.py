@@ -24,11 +24,9 @@ def _divide(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> Ml
     found = b.emit("floor_div", x, safe) if x.dtype.kind == "u" else scalars.truncated(b, op, x, safe)
     if minus is not None:
         found = b.emit("where", minus, b.emit("neg", x), found)
-    return (
-        found
-        if none is None
-        else b.emit("where", none, b.known(-1 if x.dtype.kind == "i" else np.iinfo(x.dtype).max, x.dtype), found)
-    )
+    if none is None:
+        return found
+    return b.emit("where", none, b.known(-1 if x.dtype.kind == "i" else np.iinfo(x.dtype).max, x.dtype), found)
 
 
 def _remainder(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
@@ -41,9 +39,10 @@ def _remainder(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) ->
 
 
 def _divisors(b: MlirBuild, x: MlirArray, y: MlirArray) -> tuple[MlirArray, MlirArray | None, MlirArray | None]:
-    """Divisors with 1 in place of 0 and -1, which not every target divides by alike; which are 0, and which are -1.
+    """Return (divisors with 1 in place of 0 and -1, mask of those that are 0, mask of those that are -1).
 
-    None for what no divisor is: programs divide by constants mostly, and stay as short as they were written.
+    Targets differ in dividing by 0 and -1. A mask is None where no known divisor needs it: a division by a constant stays one
+    operation.
     """
     signed, known = x.dtype.kind == "i", y.known
     none = b.emit("equal", y, b.known(0, y.dtype)) if known is None or (known == 0).any() else None

@@ -269,12 +269,12 @@ def scattered(
     order = [n for n in range(updates.rank) if n not in places] + list(places)
     values = b.reshape(b.transpose(updates, order), (math.prod(updates.shape),))
     long = b.concat([b.reshape(x, (count,)), b.known(np.zeros(1, x.dtype))], 0)  # the last place takes what is left out
-    places = b.reshape(every, (math.prod(every.shape),))
+    at = b.reshape(every, (math.prod(every.shape),))
     if isinstance(reduction, str):
-        done = b.emit("scatter", long, places, values, reduction=reduction)
+        done = b.emit("scatter", long, at, values, reduction=reduction)
     else:
-        apart = any(numbers(op, "unique_indices") or []) or _apart(places, count)
-        done = _combined(b, long, places, values, 1 if apart else math.prod(batch), reduction)
+        apart = any(numbers(op, "unique_indices") or []) or _apart(at, count)
+        done = _combined(b, long, at, values, 1 if apart else math.prod(batch), reduction)
     return b.reshape(b.window(done, [0], [count], [1]), x.shape)
 
 

@@ -126,7 +126,7 @@ _LANCZOS_FIRST, _LANCZOS_G = 0.99999999999980993227684700473478, 7.0
 
 
 def _reflected(b: MlirBuild, x: MlirArray) -> tuple[MlirArray, MlirArray]:
-    """Whether the argument is below 1/2, and the argument less 1 of the function on the other side."""
+    """Return (x < 1/2, z), where gamma(z + 1) is in the series' range: z = x - 1, or -x, by the reflection formula, for x < 1/2."""
     low = b.emit("less", x, b.known(0.5, x.dtype))
     return low, b.emit("where", low, b.emit("neg", x), b.emit("sub", x, b.known(1, x.dtype)))
 

@@ -7,9 +7,12 @@ With --check nothing is written: exit code 1 if JAX prints other texts. `tests/f
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+os.environ["XLA_FLAGS"] = "--xla_allow_excess_precision=false"  # else XLA leaves roundings out that the text has
 
 import jax
 import jax.numpy as jnp
@@ -268,18 +271,69 @@ case(
 )  # fmt: skip
 
 
+BF16 = jnp.bfloat16
+
+
+def perceptron(x, w, v):
+    """Two layers in bfloat16: GELU, a root mean square and softmax."""
+    x, w, v = (a.astype(BF16) for a in (x, w, v))
+    h = jax.nn.gelu(x @ w)
+    h = h / jnp.sqrt(jnp.mean(h * h, -1, keepdims=True) + 1e-5)
+    return jax.nn.softmax(h @ v, -1)
+
+
+def ways_to_bits(x, y):
+    """What looks at single bits of bfloat16."""
+    z, bits = x.astype(BF16), lax.bitcast_convert_type
+    pairs = bits(bits(z.reshape(-1, 2), jnp.int32), BF16)
+    near = jnp.nextafter(z, jnp.zeros_like(z))
+    return bits(z, jnp.uint16), bits(y, BF16), pairs, near, lax.reduce_precision(x, 8, 7), bits(z, jnp.int16)
+
+
+def counted(x):
+    """What neither adds nor multiplies, and a loop whose every round does."""
+    z = x.astype(BF16)
+    summed = lax.fori_loop(0, 9, lambda n, a: a + z * n.astype(BF16), z)
+    return jnp.sort(z, -1), lax.top_k(z, 3), jnp.argmax(z, -1), summed, z.astype(jnp.int32), jnp.max(z, 0)
+
+
+EDGES = np.array(
+    [0, -0.0, np.inf, -np.inf, np.nan, 1 + 2**-8, 1 + 3 * 2**-8, 3.3961775e38, 9e-41, 4.6e-41, 1e-45, -7.5], np.float32
+)
+case("bfloat16_layers", perceptron, floats(4, 16), floats(16, 32), floats(32, 8))
+case(
+    "bfloat16_slope", jax.grad(lambda x, w, v: jnp.log(perceptron(x, w, v)).sum(), (0, 2)), floats(2, 8), floats(8, 6), floats(6, 4)
+)
+case(
+    "bfloat16_convolution",
+    lambda x, w: lax.reduce_window(
+        jax.nn.relu(convolved(x.astype(BF16), w.astype(BF16))), -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"
+    ), IMAGE, KERNEL,
+)  # fmt: skip
+case("bfloat16_sums", lambda x: (jnp.cumsum(x.astype(BF16), 1), lax.reduce(x.astype(BF16), BF16(0), lax.add, (1,))), floats(3, 40))
+case("bfloat16_bits", ways_to_bits, EDGES, np.array([0x3F80, 0x8001, 0x7F80, 0], np.uint16))
+case("bfloat16_counted", counted, X)
+case(
+    "bfloat16_in_and_out",
+    lambda x, y: (x.astype(BF16) * y, (x + y).astype(jnp.float16)),
+    jnp.asarray(X, BF16),
+    jnp.asarray(X[::-1], BF16),
+)
+case("bfloat16_drawn", lambda k: jax.random.normal(k, (40,), BF16), np.array([3, 5], np.uint32))
+
+
 def texts() -> Mapping[str, str]:
     """Return the text of every case."""
     return {name: jax.jit(function).lower(*arguments).as_text() for name, (function, arguments) in CASES.items()}
 
 
 def arrays() -> Mapping[str, np.ndarray]:
-    """Return arguments and results, "CASE/arg0" and "CASE/out0"."""
+    """Return arguments and results, "CASE/arg0" and "CASE/out0"; those of bfloat16 as float32."""
     found: dict[str, np.ndarray] = {}
     for name, (function, arguments) in CASES.items():
         results = jax.tree.leaves(jax.jit(function)(*arguments))
         for kind, values in (("arg", arguments), ("out", results)):
-            found |= {f"{name}/{kind}{n}": np.asarray(v) for n, v in enumerate(values)}
+            found |= {f"{name}/{kind}{n}": np.asarray(v, np.float32 if v.dtype == BF16 else None) for n, v in enumerate(values)}
     return found
 
 

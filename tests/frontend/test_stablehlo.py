@@ -24,6 +24,8 @@ from fleet.ir.dialect import kind_of
 JAX = os.environ.get("FLEET_JAX") or (sys.executable if find_spec("jax") else None)
 FOLDER = Path(__file__).with_name("stablehlo")
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+LOOSE = {"half": (1e-2, 2e-3), "bfloat16_sums": (1e-2, 5e-2)}
+"""Case -> relative and absolute tolerance: XLA rounds each step of such a sum, fleet the end."""
 NAMES = sorted(p.stem for p in FOLDER.glob("*.mlir"))
 
 
@@ -50,7 +52,8 @@ def test_what_jax_computes(name: str) -> None:
     for got, want in zip(found, wanted, strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         if got.dtype.kind == "f":
-            np.testing.assert_allclose(got, want, rtol=1e-2 if name == "half" else 2e-4, atol=2e-3 if name == "half" else 2e-5)
+            rtol, atol = LOOSE.get(name, (2e-4, 2e-5))
+            np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
         else:
             np.testing.assert_array_equal(got, want)
 
@@ -60,6 +63,7 @@ def test_what_jax_computes(name: str) -> None:
     [
         *("divided_by_zero", "divided_unsigned", "top_k_in_total_order", "complement", "neighbours", "leading_zeros"),
         *("scatter_truths", "scatter_own", "reduced_bits", "bits_of_other_sizes"),
+        *("bfloat16_layers", "bfloat16_slope", "bfloat16_bits", "bfloat16_convolution"),
     ],
 )
 def test_what_jax_computes_is_compiled(name: str) -> None:

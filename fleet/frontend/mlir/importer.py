@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from fleet.errors import ModelError
 from fleet.frontend.mlir import scalars, tosa
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import as_typed, dtype_of
 from fleet.frontend.mlir.loops import MAX_ROUNDS, Nest, nest_of
 from fleet.frontend.mlir.reductions import computed
 from fleet.frontend.mlir.stablehlo.control import compute as stable
@@ -58,7 +59,7 @@ def declared(text: MlirText, function: func.FuncOp) -> list[Declared]:
         type_: Any = value.type
         dims = type_.get_shape() if isinstance(type_, TensorType) else ()
         shaped = tuple(d if d >= 0 else f"{name}_{i}" for i, d in enumerate(dims))
-        found.append(Declared(name, scalars.dtype_of(b, type_), shaped))
+        found.append(Declared(name, dtype_of(b, type_), shaped))
     return found
 
 
@@ -109,8 +110,11 @@ class MlirReader:
             self._whole = before
 
     def _read(self, op: Operation, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
-        b, name = self.b, scalars.name_of(op)
-        operands = [values[v] for v in op.operands]
+        name = scalars.name_of(op)
+        return as_typed(self.b, op, name, self._results(op, name, values))
+
+    def _results(self, op: Operation, name: str, values: Mapping[SSAValue, MlirArray]) -> list[MlirArray]:
+        b, operands = self.b, [values[v] for v in op.operands]
         if name in RULES:
             return [RULES[name](b, op, *operands)]
         if isinstance(op, StableOperation):
@@ -148,7 +152,7 @@ class MlirReader:
         if step < 1:
             b.refuse(f"a loop with step {step}")
         rounds = range(low, high, step)
-        dtype = scalars.dtype_of(b, op.lb.type)
+        dtype = dtype_of(b, op.lb.type)
         carried = list(operands[3:])
         if len(rounds) > MAX_ROUNDS:
             return self._counted(op, rounds, [b.known(low, dtype), *carried], values)

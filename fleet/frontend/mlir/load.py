@@ -17,6 +17,7 @@ from fleet.frontend.live.arguments import bound_arguments, check_finite
 from fleet.frontend.mlir import own
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.choice import parts
+from fleet.frontend.mlir.element_types import is_bfloat16, rounded, rounded_values
 from fleet.frontend.mlir.importer import MlirReader, declared, function_of
 from fleet.frontend.mlir.text import MlirText, parse_text, text_of
 from fleet.ir.program import Program
@@ -44,9 +45,17 @@ def load(
     assert function is not None
     arguments, symbols = bound_arguments(spec, declared(text, function), weights, inputs)
     b = MlirBuild(text)
-    given: list[MlirArray] = [b.argument(a) for a in arguments]
     bound = {a.name: np.asarray(weights[a.name], order="C") for a in arguments if a.kind == "weight"}
     check_finite(spec, bound)
+    given: list[MlirArray] = []
+    for argument, value in zip(arguments, function.body.block.args, strict=True):
+        array = b.argument(argument)
+        if is_bfloat16(value.type):
+            if argument.name in bound:
+                bound[argument.name] = rounded_values(bound[argument.name])
+            else:
+                array = rounded(b, array)
+        given.append(array)
     b.weights.update(bound)
     results = MlirReader(b).call(function, given)
     last = function.body.block.last_op

@@ -21,6 +21,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, Affine
 
 from fleet.frontend.mlir import scalars
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import as_typed
 from fleet.frontend.mlir.elements import extracted
 
 MAX_SPACE = 1 << 26
@@ -144,7 +145,7 @@ class Nest:
             return self._for(op, operands, values, at)
         if op.regions:
             b.refuse(f"{op.name} inside a body of linalg is not read")
-        return [scalars.compute(b, op, operands)]
+        return as_typed(b, op, scalars.name_of(op), [scalars.compute(b, op, operands)])
 
     def _for(
         self, op: scf.ForOp, operands: Sequence[MlirArray], values: Mapping[SSAValue, MlirArray], at: Mapping[int, int]

@@ -6,30 +6,17 @@ Integers wrap and floats round as MLIR says; what has no result there (an overfl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
-from fleet.ir.types import numpy_dtype
+from fleet.frontend.mlir.element_types import as_element, dtype_of, same_bits
 
 _INT64 = np.dtype(np.int64)
-
-
-def dtype_of(b: MlirBuild, type_: Attribute) -> np.dtype:
-    """Return the NumPy dtype of an element type or of a tensor's elements. Raises ModelError if NumPy has no such type."""
-    element: Attribute = getattr(type_, "element_type", type_)
-    if isinstance(element, IndexType):
-        return _INT64
-    with suppress(KeyError):
-        if (dtype := numpy_dtype(element)).kind != "c":
-            return dtype
-    return b.refuse(f"values of type {element}", "f16, f32, f64, i1, i8, i16, i32, i64, unsigned ones and index are read")
 
 
 def name_of(op: Operation) -> str:
@@ -94,7 +81,7 @@ def _casts(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
         return b.emit("not_equal", b.emit("bitwise_and", x, b.known(1, x.dtype)), b.known(0, x.dtype))
     if op.name in ("arith.extsi", "arith.sitofp", "arith.index_cast") and x.dtype.kind == "b":  # true is -1
         return b.emit("neg", b.cast(x, target))
-    return b.cast(x, target)
+    return as_element(b, x, op.results[0].type)
 
 
 def _unsigned_cast(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
@@ -176,19 +163,6 @@ def _chooses(b: MlirBuild, _op: Operation, condition: MlirArray, x: MlirArray, y
         if chosen.rank >= max(condition.rank, other.rank):
             return chosen
     return b.emit("where", condition, x, y)
-
-
-def same_bits(b: MlirBuild, op: Operation, x: MlirArray) -> MlirArray:
-    """The same bits as elements of another type of that size."""
-    return viewed(b, x, dtype_of(b, op.results[0].type))
-
-
-def viewed(b: MlirBuild, x: MlirArray, dtype: npt.DTypeLike) -> MlirArray:
-    """Return `x.view(dtype)`, of a dtype of the same size."""
-    if x.known is not None:
-        return b.known(np.asarray(x.known).view(dtype))
-    found = b.emit("numpy", x if x.rank else b.reshape(x, (1,)), call=f"ndarray.view(x0, dtype='{np.dtype(dtype).name}')")
-    return b.reshape(found, x.shape)
 
 
 def _shifts_right(b: MlirBuild, _op: Operation, x: MlirArray, y: MlirArray) -> MlirArray:

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import dtype_of
 from fleet.frontend.mlir.elements import extracted, inserted
-from fleet.frontend.mlir.scalars import dtype_of
 
 
 def number(b: MlirBuild, array: MlirArray, what: str) -> int:

@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, TensorType
 from xdsl.ir import Operation
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
-from fleet.frontend.mlir.scalars import constant, dtype_of
+from fleet.frontend.mlir.element_types import dtype_of
+from fleet.frontend.mlir.scalars import constant
 
 Rule = Callable[..., MlirArray]
 

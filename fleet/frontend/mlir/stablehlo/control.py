@@ -12,8 +12,8 @@ from xdsl.ir import Block
 
 from fleet.errors import ModelError
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import dtype_of
 from fleet.frontend.mlir.loops import MAX_ROUNDS
-from fleet.frontend.mlir.scalars import dtype_of
 from fleet.frontend.mlir.stablehlo import elementwise, movement, products, special
 from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only
 from fleet.frontend.mlir.stablehlo.sorting import sort, top_k

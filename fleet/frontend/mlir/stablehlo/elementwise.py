@@ -8,6 +8,7 @@ import numpy as np
 
 from fleet.frontend.mlir import scalars
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import as_element, dtype_of, rounded, same_bits, viewed
 from fleet.frontend.mlir.stablehlo.text import StableOperation, words
 
 
@@ -59,7 +60,7 @@ _ORDERS = {"EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal", "
 def ordered(b: MlirBuild, x: MlirArray) -> MlirArray:
     """Integers in the total order of IEEE 754 of floats: their bits, all but the sign turned in negative ones."""
     dtype = np.dtype(f"i{x.dtype.itemsize}")
-    bits = scalars.viewed(b, x, dtype)
+    bits = viewed(b, x, dtype)
     turned = b.emit("bitwise_xor", bits, b.known(np.iinfo(dtype).max, dtype))
     return b.emit("where", b.emit("less", bits, b.known(0, dtype)), turned, bits)
 
@@ -83,8 +84,10 @@ def _clamp(b: MlirBuild, _op: StableOperation, low: MlirArray, x: MlirArray, hig
 
 
 def _convert(b: MlirBuild, op: StableOperation, x: MlirArray) -> MlirArray:
-    dtype = scalars.dtype_of(b, op.results[0].type)
-    return b.emit("not_equal", x, b.known(0, x.dtype)) if dtype.kind == "b" != x.dtype.kind else b.cast(x, dtype)
+    dtype = dtype_of(b, op.results[0].type)
+    if dtype.kind == "b" != x.dtype.kind:
+        return b.emit("not_equal", x, b.known(0, x.dtype))
+    return as_element(b, x, op.results[0].type)
 
 
 def _not(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
@@ -100,20 +103,23 @@ def _right(b: MlirBuild, _op: StableOperation, x: MlirArray, y: MlirArray) -> Ml
 
 
 def _same_bits(b: MlirBuild, op: StableOperation, x: MlirArray) -> MlirArray:
+    return same_bits(b, op, x, _resized)
+
+
+def _resized(b: MlirBuild, x: MlirArray, dtype: np.dtype) -> MlirArray:
     """Elements of another size are the parts of one, or one of the parts, along the last dimension: the lowest part first."""
-    dtype = scalars.dtype_of(b, op.results[0].type)
     if dtype.itemsize == x.dtype.itemsize:
-        return scalars.same_bits(b, op, x)
+        return viewed(b, x, dtype)
     wide, narrow = (np.dtype(f"u{size(dtype.itemsize, x.dtype.itemsize)}") for size in (max, min))
     count, base = wide.itemsize // narrow.itemsize, 8 * narrow.itemsize
     if dtype.itemsize < x.dtype.itemsize:
-        whole = b.reshape(scalars.viewed(b, x, wide), (*x.shape, 1))
+        whole = b.reshape(viewed(b, x, wide), (*x.shape, 1))
         shifts = b.known([1 << base * n for n in range(count)], wide)
         parts = b.emit("mod", b.emit("floor_div", whole, shifts), b.known(1 << base, wide))
-        return scalars.viewed(b, b.cast(parts, narrow), dtype)
-    parts = b.cast(scalars.viewed(b, x, narrow), wide)
+        return viewed(b, b.cast(parts, narrow), dtype)
+    parts = b.cast(viewed(b, x, narrow), wide)
     places = b.emit("mul", parts, b.known([1 << base * n for n in range(count)], wide))
-    return scalars.viewed(b, b.cast(b.emit("reduce_sum", places, axes=(x.rank - 1,), keepdims=False), wide), dtype)
+    return viewed(b, b.cast(b.emit("reduce_sum", places, axes=(x.rank - 1,), keepdims=False), wide), dtype)
 
 
 def _square(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
@@ -132,9 +138,11 @@ def _away(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
 
 
 def _less_precise(b: MlirBuild, op: StableOperation, x: MlirArray) -> MlirArray:
+    if words(op, "format") == "e8m7":
+        return b.cast(rounded(b, x if x.dtype == np.float64 else b.cast(x, np.float32)), x.dtype)
     kept = {"e5m10": np.float16, "e8m23": np.float32, "e11m52": np.float64}.get(words(op, "format"))
     if kept is None:
-        b.refuse(f"a precision of {words(op, 'format') or 'its own'}", "e5m10, e8m23 and e11m52 are read")
+        b.refuse(f"a precision of {words(op, 'format') or 'its own'}", "e5m10, e8m7, e8m23 and e11m52 are read")
     return b.cast(b.cast(x, kept), x.dtype) if np.dtype(kept).itemsize < x.dtype.itemsize else x
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import dtype_of
 from fleet.frontend.mlir.loops import MAX_ROUNDS
-from fleet.frontend.mlir.scalars import Rule, constant, dtype_of
+from fleet.frontend.mlir.scalars import Rule, constant
 from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
 from fleet.frontend.mlir.tensors import framed, written
 

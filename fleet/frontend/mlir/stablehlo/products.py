@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
-from fleet.frontend.mlir.scalars import Rule, dtype_of
+from fleet.frontend.mlir.element_types import dtype_of
+from fleet.frontend.mlir.scalars import Rule
 from fleet.frontend.mlir.stablehlo.movement import edged, fields_of, shape_of_result, spaced, wanted, windows
 from fleet.frontend.mlir.stablehlo.text import StableOperation, numbers, words
 

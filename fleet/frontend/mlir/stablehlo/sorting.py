@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
-from fleet.frontend.mlir.scalars import dtype_of
+from fleet.frontend.mlir.element_types import dtype_of
 from fleet.frontend.mlir.stablehlo.elementwise import ordered
 from fleet.frontend.mlir.stablehlo.movement import wanted
 from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only

@@ -9,6 +9,7 @@ import numpy as np
 
 from fleet.frontend.mlir import scalars
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
+from fleet.frontend.mlir.element_types import is_bfloat16, viewed
 from fleet.frontend.mlir.stablehlo.text import StableOperation
 
 
@@ -183,16 +184,16 @@ def _digamma(b: MlirBuild, _op: StableOperation, x: MlirArray) -> MlirArray:
 # ---- bits
 
 
-def _next_after(b: MlirBuild, _op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
+def _next_after(b: MlirBuild, op: StableOperation, x: MlirArray, y: MlirArray) -> MlirArray:
     """The neighbour of x towards y: floats of one sign are ordered as their bits are."""
     dtype = np.dtype(f"i{x.dtype.itemsize}")
-    zero, one = b.known(0, x.dtype), b.known(1, dtype)
-    bits = scalars.viewed(b, x, dtype)
+    zero, one = b.known(0, x.dtype), b.known(1 << 16 if is_bfloat16(op.results[0].type) else 1, dtype)
+    bits = viewed(b, x, dtype)
     away = b.emit("equal", b.emit("less", x, y), b.emit("greater", x, zero))
-    moved = b.emit("add", bits, b.emit("where", away, b.broadcast(one, x.shape), b.known(-1, dtype)))
-    sign = b.emit("bitwise_and", scalars.viewed(b, y, dtype), b.known(np.iinfo(dtype).min, dtype))
+    moved = b.emit("add", bits, b.emit("where", away, b.broadcast(one, x.shape), b.emit("neg", one)))
+    sign = b.emit("bitwise_and", viewed(b, y, dtype), b.known(np.iinfo(dtype).min, dtype))
     from_zero = b.emit("bitwise_or", sign, one)
-    found = scalars.viewed(b, b.emit("where", b.emit("equal", x, zero), from_zero, moved), x.dtype)
+    found = viewed(b, b.emit("where", b.emit("equal", x, zero), from_zero, moved), x.dtype)
     found = b.emit("where", b.emit("equal", x, y), y, found)
     undefined = b.emit("logical_or", b.emit("isnan", x), b.emit("isnan", y))
     return b.emit("where", undefined, b.emit("add", x, y), found)

@@ -125,7 +125,7 @@ def forward(x):
         ("class A: pass\nclass B(A): pass\nclass C(A, B): pass", ":3:1", "F701 `C`: no order of the classes"),
         ("class A(int): pass", ":1:9", "F502 a class that inherits from `int`"),
         ("class A:\n    def __getattribute__(self, n):\n        pass", ":2:5", "F502 `__getattribute__` of a class is not"),
-        ("class A:\n    def __new__(cls):\n        return 1", ":2:5", "F502 `__new__`"),
+        ("class A:\n    def __del__(self):\n        return 1", ":2:5", "F502 `__del__`"),
         ("class A:\n    def __array__(self):\n        return 1", ":2:5", "F502 `__array__`"),
         ("@np.sum\nclass A: pass\nA()", ":1:2", "F508 the class `A` is decorated by"),
         ("class A:\n    @np.sum\n    def f(self): pass\nA()", ":2:6", "F508 `f` is decorated"),

@@ -272,7 +272,7 @@ PLAIN = f"func.func @f(%x: {TYPE}) -> {TYPE} {{\n"
 REFUSED = {
     "another dialect": (FUNCTION + f'  %y = "mhlo.abs"(%x) : ({TYPE}) -> {TYPE}\n' + END, "3", "mhlo.abs is not read"),
     "a custom form that is not known": (FUNCTION + f"  %y = mhlo.abs %x : ({TYPE}) -> {TYPE}\n" + END, "3", "cannot be parsed"),
-    "another type": (PLAIN.replace("f32", "f8E4M3FN") + END.replace("%y", "%x").replace("f32", "f8E4M3FN"), "1", "values of type f8E4M3FN"),
+    "another type": ((PLAIN + END.replace("%y", "%x")).replace("f32", "f8E4M3FN"), "1", "values of type f8E4M3FN"),
     "does not verify": (
         FUNCTION + f"  %y = arith.addf %x, %x : {TYPE}\n  return %n : index\n}}\n", "4", "does not verify",
     ),

@@ -105,9 +105,8 @@ def taken_apart(
         case str() | None:
             return KnownResult(value)
         case NamedTupleValue() if (kind := value.kind.python) is not None:
-            fields = tuple(next(k.fields for k in value.kind.chain() if k.kind == "namedtuple"))
-            below = parts(value, [f"{name}.{field}" for field in fields])
-            return None if below is None else ResultGroup(kind, fields, below)
+            below = parts(value, [f"{name}.{field}" for field in value.fields])
+            return None if below is None else ResultGroup(kind, tuple(value.fields), below)
         case ObjectInstance() if (kind := value.kind.python) is not None and is_record(kind):
             below = parts(list(value.attributes.values()), [f"{name}.{field}" for field in value.attributes])
             return None if below is None else ResultGroup(kind, tuple(value.attributes), below)

@@ -72,7 +72,7 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return objects.call_bound(ev, node, function, args, keywords)
         case Initialiser():
             return objects.call_bound(ev, node, BoundMethod(function, args[0] if args else None), args[1:], keywords)
-        case ObjectInstance():
+        case ObjectInstance() | NamedTupleValue():
             found = function.kind.find("__call__")
             if found is None:
                 hint = f"define __call__ in `{function.kind.name}`"
@@ -128,10 +128,15 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return ev.call(node, method, args[1:], keywords)
     if path in ("builtins.object.__setattr__", "builtins.object.__delattr__"):
         return _set_plainly(ev, node, args, deletes=path.endswith("__delattr__"))
-    if path == "builtins.object.__new__":
-        if len(args) != 1 or keywords or not isinstance(args[0], Class):
-            ev.fail("F408", node, "object.__new__ takes a class")
-        return objects.bare(ev, node, args[0])
+    if path in (objects.OBJECT_NEW, "builtins.tuple.__new__"):
+        kind = args[0] if args else None
+        if not isinstance(kind, Class):
+            ev.fail("F408", node, f"{name} takes a class")
+        made = objects.new(ev, node, kind, args[1:], keywords)
+        if isinstance(made, ObjectInstance) and (len(args) > 1 or keywords):
+            cause = TypeError("object.__new__() takes exactly one argument (the type to instantiate)")
+            ev.refuse("F208", node, "object.__new__ takes a class alone", cause)
+        return made
     if path in facts.FACTS:
         return facts.call(ev, node, path, args, keywords)
     if path in SPECIAL:
@@ -211,6 +216,7 @@ def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywor
     if name == "str.maketrans":
         return builtin.call(ev, node, "", method, args, keywords)
     owner = ev.settled(args[0]) if args else None
+    owner = tuple(owner) if isinstance(owner, NamedTupleValue) else owner  # without the methods of its class
     if isinstance(owner, ObjectInstance) and (found := inherited.unbound(owner, method)) is not None:
         return ev.call(node, found, args, keywords)
     if builtin.kind_of(owner) != kind and not (kind == "dict" and isinstance(owner, Dict)):

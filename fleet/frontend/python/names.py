@@ -158,7 +158,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     if path in _MODULES or path in LIBRARIES or known(path) or stand_ins.abstract(path) is not None:
         return Library(path)
     root = path.split(".", maxsplit=1)[0]
-    if path in ("builtins.object.__setattr__", "builtins.object.__delattr__", "builtins.object.__new__"):
+    if path in ("builtins.object.__setattr__", "builtins.object.__delattr__", "builtins.object.__new__", "builtins.tuple.__new__"):
         return Library(path)
     if root not in INSTALLED:
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math, its own file and modules beside it")

@@ -184,8 +184,7 @@ def parts(value: Value) -> list[tuple[object, Value]]:
         case List():
             return list(enumerate(value.items))
         case NamedTupleValue():
-            fields = next(k.fields for k in value.kind.chain() if k.kind == "namedtuple")
-            return list(zip(fields, value, strict=True))
+            return list(zip(value.fields or range(len(value)), value, strict=True))
         case tuple():
             return list(enumerate(value))
         case ObjectInstance():

@@ -375,9 +375,14 @@ class ObjectInstance:
 
 
 class NamedTupleValue(tuple["Value", ...]):
-    """A named tuple: a tuple whose class, of kind "namedtuple", names its elements."""
+    """A tuple of a class of its own: one of kind "namedtuple" names its elements."""
 
     kind: Class
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Names of the elements; none of a class that merely inherits from `tuple`."""
+        return next((tuple(k.fields) for k in self.kind.chain() if k.kind == "namedtuple"), ())
 
     @classmethod
     def of(cls, kind: Class, values: Iterable[Value]) -> NamedTupleValue:

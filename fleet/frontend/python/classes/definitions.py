@@ -30,11 +30,11 @@ _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "buil
 _ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r in ("", "r", "i"))
 _SPECIAL = frozenset(
     {
-        *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
+        *("__new__", "__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__"),
         *("__enter__", "__exit__", "__hash__", "__next__", "__format__", "__getattr__", "__missing__", "__reversed__"),
         *("__setattr__", "__delattr__", "__set_name__", "__get__", "__set__", "__delete__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
-        *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__match_args__", "__array_ufunc__", "__doc__"),
+        *("__init_subclass__", "__str__", "__repr__", "__post_init__", "__slots__", "__match_args__", "__array_ufunc__", "__doc__"),
         *("__array_priority__", "__module__", "__qualname__", "__annotations__"),
         *objects.UNARY.values(), *(m for pair in objects.COMPARISONS.values() for m in pair), *_ARITHMETIC,
     }
@@ -113,6 +113,8 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
                 kind.texts = True
             case Library(path="typing.NamedTuple"):
                 kind.kind = "namedtuple"
+            case Library(path="builtins.tuple") if kind.base is None:
+                kind.base = objects.TUPLE
             case Library() if base.path in inherited.BASES and kind.base is None:
                 kind.base = inherited.BASES[base.path]
             case Library() if base.path in written.BASES:
@@ -149,8 +151,9 @@ def _check_names(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
             ev.fail("F502", places.get(name, node), what, "it changes how Python treats the class or its objects")
         if name == "__init__" and isinstance(value, Descriptor):
             ev.fail("F502", places.get(name, node), "a decorated __init__ is not supported", "remove the decorator")
-    if kind.kind == "namedtuple" and "__init__" in kind.names:
-        ev.fail("F502", places.get("__init__", node), "__init__ of a NamedTuple is not supported", "use a dataclass")
+    for name in ("__init__", "__new__"):
+        if kind.kind == "namedtuple" and name in kind.names:
+            ev.fail("F502", places.get(name, node), f"{name} of a NamedTuple is not supported", "use a dataclass")
     slots = ev.sequence(kind.names["__slots__"]) if "__slots__" in kind.names else None
     if slots is not None:
         kind.slots = frozenset(s for s in slots if isinstance(s, str))

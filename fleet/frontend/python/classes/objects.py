@@ -89,6 +89,10 @@ def find(
             order = list(owner.behind.chain() if kind is None else kind.chain())
             behind = order[order.index(owner.behind) + 1 :] if owner.behind in order else []
             found = next(((k, k.names[name]) for k in behind if name in k.names), None)
+            if found is None and name == "__new__":
+                return (Library(OBJECT_NEW),)
+            if found is None and isinstance(owner.owner, NamedTupleValue):
+                return (Partial(Library(f"builtins.tuple.{name}"), (owner.owner,)),)
             if found is None and name in ("__setattr__", "__delattr__"):
                 return (Partial(Library(f"builtins.object.{name}"), (owner.owner,)),)
             if found is None:
@@ -154,7 +158,7 @@ def _of_class(owner: Class, name: str) -> tuple[Value] | None:
         return ((*(owner.chain() if name == "__mro__" else owner.bases), Library("builtins.object")),)
     found = owner.find(name)
     if found is None and name == "__new__" and not owner.members and all(k.kind != "namedtuple" for k in owner.chain()):
-        return (Library("builtins.object.__new__"),)
+        return (Library(OBJECT_NEW),)
     if found is None:
         return records.class_attribute(owner, name)
     value = found[1]
@@ -320,25 +324,48 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     """`Class(...)`."""
     if kind.members and len(args) == 1 and not keywords:
         return enums.by_value(ev, node, kind, args[0])
-    if any(k.kind == "namedtuple" for k in kind.chain()):
-        return records.named(ev, node, kind, args, keywords)
-    made = bare(ev, node, kind)
-    if exceptions.is_exception(ev, kind):
+    creator, found = kind.find("__new__"), kind.find("__init__")
+    if creator is not None:
+        function = creator[1].function if isinstance(creator[1], Descriptor) else creator[1]
+        made = ev.call(node, function, [kind, *args], keywords)
+        if not inherits(kind_of(made), kind):
+            return made
+    else:
+        made = new(ev, node, kind, args, keywords)
+    raised = exceptions.is_exception(ev, kind)
+    if raised and isinstance(made, ObjectInstance):
         made.attributes["args"] = tuple(args)
-    found = kind.find("__init__")
     if found is not None:
         returned = ev.call(node, _bound(ev, node.func, made, "__init__", found[1]), args, keywords)
         if returned is not None:
             ev.fail("F408", node, f"`{kind.name}.__init__` returns {words(returned)}", "it must return None")
-    elif (args and "args" not in made.attributes) or keywords:
+    elif creator is None and isinstance(made, ObjectInstance) and ((args and not raised) or keywords):
         what = f"`{kind.name}` has no __init__ and takes no arguments"
-        by_keyword = "args" in made.attributes  # an exception takes any, but none by keyword
-        ev.refuse("F208", node, what, TypeError(f"{kind.name}() takes no {'keyword ' if by_keyword else ''}arguments"))
+        which = "keyword " if raised else ""  # an exception takes any, but none by keyword
+        ev.refuse("F208", node, what, TypeError(f"{kind.name}() takes no {which}arguments"))
     return made
 
 
+OBJECT_NEW = "builtins.object.__new__"
+
+
+def new(ev: Evaluator, node: ast.Call, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """What Python's own `__new__` gives for a class: a tuple of a class that is one, else an object that no `__init__` has seen."""
+    if any(k.kind == "namedtuple" for k in kind.chain()):
+        return records.named(ev, node, kind, args, keywords)
+    if any(k is TUPLE for k in kind.chain()):
+        elements = ev.call(node, Library("builtins.tuple"), args, keywords)
+        assert isinstance(elements, tuple)
+        return NamedTupleValue.of(kind, elements)
+    return bare(ev, node, kind)
+
+
+TUPLE = Class("tuple", module="builtins")
+"""Stands for `tuple` among the classes that a class of the file inherits from."""
+
+
 def bare(ev: Evaluator, node: ast.Call, kind: Class) -> ObjectInstance:
-    """`object.__new__(Class)`: an object that no `__init__` has seen. SourceError F701 if the class is abstract."""
+    """An object that no `__init__` has seen. SourceError F701 if the class is abstract."""
     strict = any(k.strict for k in kind.chain())
     if strict and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
         what = f"`{kind.name}` is abstract: `{missing[0]}` is not defined"

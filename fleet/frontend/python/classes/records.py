@@ -278,7 +278,7 @@ def named(ev: Evaluator, node: ast.Call, kind: Class, args: Sequence[Value], key
 
 
 def _fields(kind: Class) -> Mapping[str, ClassField]:
-    return next(k.fields for k in kind.chain() if k.kind == "namedtuple")
+    return next((k.fields for k in kind.chain() if k.kind == "namedtuple"), {})
 
 
 def attribute(owner: NamedTupleValue, name: str) -> tuple[Value] | None:

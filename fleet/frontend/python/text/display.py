@@ -200,6 +200,8 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
         args = value.attributes["args"]
         assert isinstance(args, tuple)
         return [f"{value.kind.name}(", *_joined(ev, args, node), ")"]
+    if fields is None and isinstance(value, NamedTupleValue):
+        return parts(ev, tuple(value), quoted=True, node=node)
     if fields is None:
         ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
     of_fields = any(k.kind == "dataclass" for k in value.kind.chain())

@@ -557,6 +557,20 @@ def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
     assert run(str(given.path), {}).printed == by_python(given)[1]
 
 
+_LIST, _DICT = "x = [w for w in {'a', 'b'}]\n", "x = {w: 1 for w in {'a', 'b'}}\n"
+SHUFFLED = [
+    *("print(list(set('ab')))", "for w in {'a', 'b'}: print(w)", "print(*{'a', 'b'})", "a, b = {'x', 'y'}\nprint(a)"),
+    *("print(sorted({'aa', 'bb'}, key=len))", "print(max({'aa', 'bb'}, key=len))", "print(''.join({'a', 'b'}))"),
+    *("print(sum(len(w) / 3 for w in {'a', 'b'}))", "print(next(w for w in {'a', 'b'}))", "print(next(map(len, {'a', 'bb'})))"),
+    "print(np.array([len(w) for w in {'a', 'bb'}]))",
+    *(_LIST + f"print({t})" for t in ("x[0]", "x + ['c']", "x * 2", "x[::-1]", "x == ['a', 'b']", "x.pop()", "x", "x.index('a')")),
+    _LIST + "a, b = x\nprint(a)",
+    *(_DICT + f"print({t})" for t in ("x", "list(x)", "{**x}", "x | {}", "x.popitem()", "dict(x)", "x.copy()", "[*x.values()]")),
+    *(_DICT + t for t in ("for k in x: print(k)", "import copy\nprint(copy.deepcopy(x))", "import json\nprint(json.dumps(x))")),
+]
+"""What shows the order of a set of strings."""
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -565,7 +579,7 @@ def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
         ("class A: pass\nprint(sorted([id(A()), id(A())]))", "F507"),
         ("print(id(3))", "F408"),
         ("x = np.arange(200000.0)\nnp.divide.at(x, (x[:3] * 2).astype(int), 2.0)\nprint(x[:3])", "F404"),
-        ("print(list(set('ab')))", "F507"),
+        *((text, "F507") for text in SHUFFLED),
         ("import types\nprint(types.SimpleNamespace(3))", "F208"),
         ("import re\nprint(re.findall(r'(a+)+b', 'aaa'))", "F607"),
         ("np.testing.assert_allclose(np.ones(2), [1, 2])", "F702"),

@@ -32,7 +32,7 @@ from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.keys import any_order, key, shuffled, shuffling
 from fleet.frontend.reading.plain import check_size
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -209,7 +209,8 @@ def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywor
     """A method as a function of its object, `str.upper`, or one that needs no object: `dict.fromkeys`."""
     kind, _, method = name.partition(".")
     if name == "dict.fromkeys" and args and not keywords:
-        return Dict(dict.fromkeys((key(ev, node, k) for k in ev.collect(node, args[0])), args[1] if len(args) > 1 else None))
+        keys = [key(ev, node, k) for k in ev.collect(node, any_order(ev, node, args[0]))]
+        return shuffled(Dict(dict.fromkeys(keys, args[1] if len(args) > 1 else None)), shuffling(ev, node, args[0]))
     if method == "fromhex" and len(args) == 1 and isinstance(args[0], str) and not keywords:
         function = bytes.fromhex if kind == "bytes" else bytearray.fromhex
         return byte_arrays.done(ev, node, name, lambda: function(str(args[0])))

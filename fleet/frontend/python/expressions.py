@@ -23,13 +23,12 @@ from fleet.frontend.python.text import display
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.keys import any_order, key
 from fleet.frontend.reading.values import (
     ELLIPSIS,
     Complex,
     Dict,
     ForeignArray,
-    Lazy,
     Library,
     List,
     NumberValue,
@@ -136,11 +135,13 @@ def _named(ev: Evaluator, node: ast.NamedExpr) -> Value:
 # ---- containers
 
 
-def _elements(ev: Evaluator, nodes: list[ast.expr]) -> list[Value]:
+def _elements(ev: Evaluator, nodes: list[ast.expr], *, ordered: bool = True) -> list[Value]:
     found: list[Value] = []
     for e in nodes:
         if isinstance(e, ast.Starred):
-            found += stand_ins.iterated(ev, e.value, ev.expression(e.value), lambda v: [*v], sized=True)
+            whole = ev.expression(e.value)
+            whole = whole if ordered else any_order(ev, e.value, ev.settled(whole))
+            found += stand_ins.iterated(ev, e.value, whole, lambda v: [*v], sized=True)
             ev.bounded(e, len(found), "a sequence")
         else:
             found.append(ev.expression(e))
@@ -159,7 +160,7 @@ def _dict(ev: Evaluator, node: ast.Dict) -> Value:
 
 
 def _set(ev: Evaluator, node: ast.Set) -> Value:
-    return sets.made(ev, node, _elements(ev, node.elts))
+    return sets.made(ev, node, _elements(ev, node.elts, ordered=False))
 
 
 def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
@@ -245,7 +246,7 @@ _HANDLERS: Mapping[type[ast.expr], Callable[[Evaluator, Any], Value]] = {
     ast.SetComp: comprehensions.set_,
     ast.ListComp: comprehensions.list_,
     ast.DictComp: comprehensions.dict_,
-    ast.GeneratorExp: lambda ev, node: Lazy(comprehensions.generated(ev, node), "generator"),
+    ast.GeneratorExp: comprehensions.generator,
     ast.Lambda: _lambda,
     ast.Subscript: _subscript,
     ast.Slice: slice_,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
     Complex,
+    Dict,
+    DictView,
+    Lazy,
+    List,
     NamedTupleValue,
     NumberValue,
     ObjectInstance,
@@ -131,13 +136,106 @@ def in_order(items: set[Any]) -> list[Any]:
     return sorted(items, key=lambda p: p.serial if isinstance(p, ObjectInstance | SourceFunction | Class) else -1)
 
 
-def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
-    """SourceError F507 for a set with strings: its order differs between runs of Python."""
-    work: list[Any] = list(value.items) if len(value.items) > 1 else []
+def _unknown_order(items: Iterable[Any]) -> str | None:
+    """Why the order of a set of these elements is another one on every run of Python; None if it is not."""
+    work: list[Any] = list(items)
     for plain in work:
         if isinstance(plain, ObjectKey):
-            ev.fail("F507", node, "the order of objects in a set follows their hashes", "use sorted(...)")
+            return "the order of objects in a set follows their hashes"
         if isinstance(plain, str | bytes):
-            ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
+            return "the order of strings in a set is another one on every run"
         if isinstance(plain, tuple | RecordKey):
             work += plain if isinstance(plain, tuple) else plain.fields
+    return None
+
+
+def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
+    """SourceError F507 for a set with strings: its order differs between runs of Python."""
+    if (refuse := shuffling(ev, node, value)) is not None:
+        refuse()
+
+
+class ShuffledItems(list[Value]):
+    """The elements of a list that was made of a set, in no order: who asks for their order gets the error that `refuse` raises."""
+
+    def __init__(self, values: Iterable[Value], refuse: Callable[[], NoReturn]) -> None:
+        super().__init__(values)
+        self.refuse = refuse
+
+
+class ShuffledDict(dict[Any, Value]):
+    """The items of a dict that was made of a set, as `ShuffledItems`."""
+
+    def __init__(self, values: Iterable[tuple[Any, Value]], refuse: Callable[[], NoReturn]) -> None:
+        super().__init__(values)
+        self.refuse = refuse
+
+
+class ShuffledIterator(Iterator[Value]):
+    """What an expression makes of a set's elements, one by one, as `ShuffledItems`."""
+
+    def __init__(self, values: Iterator[Value], refuse: Callable[[], NoReturn]) -> None:
+        self.values, self.refuse = values, refuse
+
+    def __next__(self) -> Value:
+        self.refuse()
+
+
+def _refused(self: ShuffledItems | ShuffledDict, *_: object, **__: object) -> NoReturn:
+    self.refuse()
+
+
+_IN_ORDER = "__add__ __copy__ __iter__ __mul__ __repr__ __reversed__ __rmul__ copy"
+for _kind, _names in (
+    (ShuffledItems, "__delitem__ __eq__ __ge__ __getitem__ __gt__ __le__ __lt__ __setitem__ index insert pop reverse"),
+    (ShuffledDict, "__or__ __ror__ items keys popitem values"),
+):
+    for _name in f"{_IN_ORDER} {_names}".split():
+        setattr(_kind, _name, _refused)
+
+
+def shuffling(ev: Evaluator, node: ast.AST, value: Value) -> Callable[[], NoReturn] | None:
+    """What raises SourceError F507 if the order of an iterable is another one on every run of Python, else None."""
+    match value:
+        case Set() if len(value.items) > 1 and (reason := _unknown_order(value.items)) is not None:
+            return lambda: ev.fail("F507", node, reason, "use sorted(...)")
+        case List(items=ShuffledItems() as items) | Dict(items=ShuffledDict() as items):
+            return items.refuse
+        case Lazy(values=ShuffledIterator() as values):
+            return values.refuse
+        case DictView():
+            return shuffling(ev, node, value.owner)
+        case _:
+            return None
+
+
+def any_order(ev: Evaluator, node: ast.expr, value: Value) -> Value:
+    """An iterable, of whose elements the order does not matter: in one that Python may give them."""
+    match value:
+        case Set():
+            return tuple(from_key(ev, node, p) for p in in_order(value.items))
+        case List(items=ShuffledItems() as items):
+            return tuple(list.__iter__(items))
+        case Dict(items=ShuffledDict() as items):
+            return tuple(from_key(ev, node, k) for k in dict.keys(items))
+        case DictView(owner=Dict(items=ShuffledDict() as items)):
+            pairs = [(from_key(ev, node, k), v) for k, v in dict.items(items)]
+            return tuple(pairs) if value.kind == "items" else tuple(p[value.kind == "values"] for p in pairs)
+        case Lazy(values=ShuffledIterator() as values):
+            return Lazy(values.values, value.kind)
+        case _:
+            return value
+
+
+def shuffled(made: List | Dict | Lazy, refuse: Callable[[], NoReturn] | None) -> List | Dict | Lazy:
+    """What was made of elements in any order, so that nobody may ask for it; itself without `refuse`."""
+    if refuse is None:
+        return made
+    match made:
+        case List():
+            made.items = ShuffledItems(made.items, refuse)
+        case Dict():
+            made.items = ShuffledDict(made.items.items(), refuse)
+        case Lazy():
+            made.values = ShuffledIterator(made.values, refuse)
+    return made

@@ -180,7 +180,7 @@ def parts(value: Value) -> list[tuple[object, Value]]:
     """What a container or object holds, with its name in there; None for what adds nothing to the path."""
     match value:
         case Dict():
-            return list(value.items.items())
+            return list(dict.items(value.items))  # of a shuffled one, too: its keys are the names
         case List():
             return list(enumerate(value.items))
         case NamedTupleValue():

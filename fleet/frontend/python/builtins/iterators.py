@@ -18,6 +18,7 @@ from fleet.frontend.python.flow.series import Series, along, series_of
 from fleet.frontend.python.generators import Yielding
 from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import any_order, shuffled, shuffling
 from fleet.frontend.reading.values import Lazy, Library, List, NumberValue, ObjectInstance, RangeValue, Slice, Value
 from fleet.frontend.reading.wording import words
 
@@ -125,16 +126,19 @@ def _reversed_object(ev: Evaluator, node: ast.Call, owner: ObjectInstance) -> Va
 
 
 def _map(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    rows = _zip(ev, node, args[1:], {})
+    refuse = shuffling(ev, node, args[1]) if len(args) == 2 else None
+    rows = _zip(ev, node, args[1:] if refuse is None else [any_order(ev, node, args[1])], {})
     assert isinstance(rows, Lazy)
-    return Lazy((ev.call(node, args[0], list(row), {}) for row in rows.values if isinstance(row, tuple)), "map")
+    found = Lazy((ev.call(node, args[0], list(row), {}) for row in rows.values if isinstance(row, tuple)), "map")
+    return shuffled(found, refuse)
 
 
 def _filter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     def kept(v: Value) -> bool:
         return ev.truth(node, v if args[0] is None else ev.call(node, args[0], [v], {}))
 
-    return Lazy((v for v in iterate(ev, node, args[1]) if kept(v)), "filter")
+    refuse = shuffling(ev, node, args[1])
+    return shuffled(Lazy((v for v in iterate(ev, node, any_order(ev, node, args[1])) if kept(v)), "filter"), refuse)
 
 
 def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -185,7 +189,7 @@ def _any(stop_at: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         flags: list[SSAValue] = []
         checks = ev.checks
-        for v in iterate(ev, node, args[0]):
+        for v in iterate(ev, node, any_order(ev, node, args[0])):
             held = condition(ev, node, v)
             if held is stop_at:
                 return NumberValue(stop_at)

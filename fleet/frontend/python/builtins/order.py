@@ -13,15 +13,13 @@ from fleet.frontend.arrays.operands import array
 from fleet.frontend.arrays.truths import check, condition, kind_of_number, negated, number_of
 from fleet.frontend.python.builtins.ordering import ordered
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
-from fleet.frontend.python.containers import sets
 from fleet.frontend.python.containers.iterables import collect
 from fleet.frontend.python.flow.meeting import choose
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import check_order
+from fleet.frontend.reading.keys import any_order, shuffling
 from fleet.frontend.reading.values import (
     List,
     NumberValue,
-    Set,
     TracedArray,
     Value,
 )
@@ -31,7 +29,7 @@ def _extreme(op: str) -> RecordReader:
     better = operator.gt if op == "max" else operator.lt
 
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-        values = collect(ev, node, args[0]) if len(args) == 1 else args
+        values = collect(ev, node, any_order(ev, node, args[0])) if len(args) == 1 else args
         if not values:
             if "default" in keywords:
                 return keywords["default"]
@@ -41,10 +39,15 @@ def _extreme(op: str) -> RecordReader:
         if any(_of_the_run(ev, k) for k in keys):
             return late(ev, node, values, keys)
         best, best_key = values[0], ordered(ev, node, keys[0], op)
+        refuse = shuffling(ev, node, args[0]) if "key" in keywords else None
+        tied = False
         for value, key in zip(values[1:], keys[1:], strict=True):
             found = ordered(ev, node, key, op)
+            tied = found == best_key or (tied and not _holds(ev, node, better, found, best_key))
             if _holds(ev, node, better, found, best_key):
                 best, best_key = value, found
+        if tied and refuse is not None:
+            refuse()  # of equal keys the order decides
         return best
 
     def late(ev: Evaluator, node: ast.Call, values: Sequence[Value], keys: Sequence[Value]) -> Value:
@@ -87,7 +90,8 @@ def _of_the_run(ev: Evaluator, value: Value) -> bool:
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     whole = args[0]
-    values = collect(ev, node, tuple(sets.elements(ev, node, whole)) if isinstance(whole, Set) else whole)
+    refuse = shuffling(ev, node, whole)
+    values = collect(ev, node, any_order(ev, node, whole))
     backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False
     found = _keys(ev, node, values, keywords)
     if any(_of_the_run(ev, k) for k in found):
@@ -95,8 +99,8 @@ def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str
     measured = [(ordered(ev, node, k, "sorted"), v) for k, v in zip(found, values, strict=True)]
     try:
         placed = sorted(measured, key=operator.itemgetter(0), reverse=backwards)
-        if isinstance(whole, Set) and "key" in keywords and any(a[0] == b[0] for a, b in pairwise(placed)):
-            check_order(ev, node, whole)  # of equal keys the set's order decides
+        if refuse is not None and "key" in keywords and any(a[0] == b[0] for a, b in pairwise(placed)):
+            refuse()  # of equal keys the order decides
         return List([v for _, v in placed])
     except TypeError as error:
         return ev.refuse("F408", node, f"sorted: {error}", error)

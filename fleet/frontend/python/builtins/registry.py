@@ -25,7 +25,7 @@ from fleet.frontend.python.standard import inherited, plain_objects
 from fleet.frontend.python.text import display
 from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.keys import any_order, key, shuffled, shuffling
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import (
     BoundMethod,
@@ -107,11 +107,14 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
             return stand_ins.refuse(ev, "F408", node, f"{words(args[0])} has no len()", len, args[0])
 
 
-def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
-    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-        return make(collect(ev, node, args[0]) if args else [])
+def _tuple(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return tuple(collect(ev, node, args[0])) if args else ()
 
-    return builtin
+
+def _list(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not args:
+        return List([])
+    return shuffled(List(collect(ev, node, any_order(ev, node, args[0]))), shuffling(ev, node, args[0]))
 
 
 def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -140,7 +143,7 @@ def _set(*, frozen: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         if args and isinstance(args[0], Set):
             return Set(set(args[0].items), frozen)  # whatever its order is
-        return sets.made(ev, node, collect(ev, node, args[0]) if args else [], frozen=frozen)
+        return sets.made(ev, node, collect(ev, node, any_order(ev, node, args[0])) if args else [], frozen=frozen)
 
     return builtin
 
@@ -165,7 +168,10 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
 
 def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     total: Value = keywords.get("start", args[1] if len(args) > 1 else NumberValue(0))
-    for value in iterate(ev, node, args[0]):
+    refuse = shuffling(ev, node, args[0])
+    for value in iterate(ev, node, any_order(ev, node, args[0])):
+        if refuse is not None and not (isinstance(value, NumberValue) and value.whole):
+            refuse()  # in another order floats have another sum
         total = binary(ev, node, ast.Add(), total, value)
     return total
 
@@ -267,8 +273,8 @@ def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dic
 BUILTINS: Mapping[str, Builtin] = {
     "print": Builtin(_print, 0, MANY, ("sep", "end", "flush", "file")),
     "len": Builtin(_len, 1, 1),
-    "list": Builtin(_sequence(List), 0, 1),
-    "tuple": Builtin(_sequence(tuple), 0, 1),
+    "list": Builtin(_list, 0, 1),
+    "tuple": Builtin(_tuple, 0, 1),
     "bytes": Builtin(_bytes, 0, 2),
     "bytearray": Builtin(_bytearray, 0, 2),
     "set": Builtin(_set(frozen=False), 0, 1),

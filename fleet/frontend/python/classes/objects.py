@@ -354,7 +354,7 @@ def new(ev: Evaluator, node: ast.Call, kind: Class, args: Sequence[Value], keywo
     if any(k.kind == "namedtuple" for k in kind.chain()):
         return records.named(ev, node, kind, args, keywords)
     if any(k is TUPLE for k in kind.chain()):
-        elements = ev.call(node, Library("builtins.tuple"), args, keywords)
+        elements = ev.call(node, Library("builtins.tuple"), [*args], keywords)
         assert isinstance(elements, tuple)
         return NamedTupleValue.of(kind, elements)
     return bare(ev, node, kind)

@@ -20,7 +20,7 @@ from fleet.frontend.python.text import formats
 from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import from_key, key
+from fleet.frontend.reading.keys import any_order, from_key, key
 from fleet.frontend.reading.rounds import GrowingItems, known_length
 from fleet.frontend.reading.values import (
     ByteArray,
@@ -162,8 +162,8 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     if views.is_set(lhs) and views.is_set(rhs):
         return views.compared(ev, expression_at(node), "equal", lhs, rhs)
     if isinstance(lhs, Dict) and isinstance(rhs, Dict):
-        same = lhs.items.keys() == rhs.items.keys()
-        return same and all(_equal(ev, node, v, rhs.items[k]) for k, v in lhs.items.items())
+        same = len(lhs.items) == len(rhs.items)
+        return same and all(k in rhs.items and _equal(ev, node, v, rhs.items[k]) for k, v in dict.items(lhs.items))
     if isinstance(lhs, TracedArray) or isinstance(rhs, TracedArray):
         known = [ev.static(v) for v in (lhs, rhs)]
         if lhs is rhs:
@@ -199,7 +199,7 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         return foreign.contains(ev, node, owner, value)
     if isinstance(owner, TracedArray):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
-    elements = stand_ins.iterated(ev, node, owner, operator.contains, value)
+    elements = stand_ins.iterated(ev, node, any_order(ev, node, owner), operator.contains, value)
     return any(v is value or _equal(ev, node, v, value) for v in elements)
 
 
@@ -393,7 +393,7 @@ def _pop(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
 def _sort(ev: Evaluator, node: ast.Call, owner: List, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     found = ev.call(node, Library("builtins.sorted"), [owner, *args], keywords)
     assert isinstance(found, List)
-    owner.items[:] = found.items
+    owner.items = found.items
     return None
 
 

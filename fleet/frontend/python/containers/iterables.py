@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from fleet.errors import SourceError
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import sets, texts, views
+from fleet.frontend.python.containers import texts, views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading import stand_ins
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import check_order
+from fleet.frontend.reading.keys import any_order, check_order
 from fleet.frontend.reading.values import (
     ByteArray,
     Class,
@@ -74,7 +74,7 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return views.elements(ev, node, value)
         case Set():
             check_order(ev, node, value)
-            return iter(sets.elements(ev, node, value))
+            return iterate(ev, node, any_order(ev, node, value))
         case RangeValue():
             return (NumberValue(i) for i in value.values)
         case Class() if value.members:

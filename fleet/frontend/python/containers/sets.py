@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import check_order, from_key, in_order, key
+from fleet.frontend.reading.keys import any_order, check_order, from_key, in_order, key
 from fleet.frontend.reading.values import NumberValue, ObjectInstance, Set, Value
 from fleet.frontend.reading.wording import words
 
@@ -38,13 +38,8 @@ def compared(op: str, lhs: Set, rhs: Set) -> bool:
     return ORDERS[op](lhs.items, rhs.items)
 
 
-def elements(ev: Evaluator, node: ast.expr, value: Set) -> list[Value]:
-    """The elements in the set's order."""
-    return [from_key(ev, node, p) for p in in_order(value.items)]
-
-
 def _elements(ev: Evaluator, node: ast.Call, value: Value) -> set[Any]:
-    return value.items if isinstance(value, Set) else made(ev, node, ev.collect(node, value)).items
+    return value.items if isinstance(value, Set) else made(ev, node, ev.collect(node, any_order(ev, node, value))).items
 
 
 def _derived(name: str) -> _Method:

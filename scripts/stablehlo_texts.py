@@ -310,6 +310,11 @@ case(
         jax.nn.relu(convolved(x.astype(BF16), w.astype(BF16))), -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"
     ), IMAGE, KERNEL,
 )  # fmt: skip
+case(
+    "bfloat16_attention",
+    lambda q, k: jax.nn.dot_product_attention(q.astype(BF16), k.astype(BF16), q[::-1].astype(BF16), is_causal=True),
+    floats(2, 6, 2, 8), floats(2, 6, 2, 8),
+)  # fmt: skip
 case("bfloat16_sums", lambda x: (jnp.cumsum(x.astype(BF16), 1), lax.reduce(x.astype(BF16), BF16(0), lax.add, (1,))), floats(3, 40))
 case("bfloat16_bits", ways_to_bits, EDGES, np.array([0x3F80, 0x8001, 0x7F80, 0], np.uint16))
 case("bfloat16_counted", counted, X)

@@ -104,10 +104,17 @@ def _settings(parser: Parser) -> dict[str, Attribute]:
 
 
 def _skipped(parser: Parser) -> None:
-    """Skip `[WORD, WORD]` or `<...>`."""
+    """Skip `[WORD, WORD]`, `<word = value, ...>` or an attribute."""
     if parser.parse_optional_punctuation("["):
         while parser.parse_optional_punctuation("]") is None:
             parser.parse_identifier()
+            parser.parse_optional_punctuation(",")
+    elif parser.parse_optional_punctuation("<"):
+        while parser.parse_optional_punctuation(">") is None:
+            parser.parse_identifier()
+            parser.parse_punctuation("=")
+            if parser.parse_optional_integer() is None:
+                parser.parse_identifier()
             parser.parse_optional_punctuation(",")
     else:
         parser.parse_attribute()

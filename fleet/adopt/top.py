@@ -21,7 +21,7 @@ try:
     from pyslang import SourceManager, ast
     from pyslang.driver import Driver
 
-    from fleet.adopt.polarity import polarities
+    from fleet.adopt.polarity import polarities, uses_by_edge
 except ImportError as error:
     raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
 
@@ -260,6 +260,7 @@ class _Run:
             keywords=self._keywords,
             data=tuple(walk.data[name] for name in sorted(walk.data)),
             polarities=tuple(polarities(instance, self._place)),
+            edges=tuple(uses_by_edge(instance, self._place)),
         )
 
     def _check_interfaces(self, body: ast.InstanceBodySymbol, ports: Iterable[TopPort]) -> None:

@@ -218,6 +218,8 @@ class _Classifier:
 
     def _best(self, key: _Key) -> _Candidate | None:
         matches = [m for m in self._groups[key] if m.leaf in self._free]
+        if key[0] == "stream" and any(m.signal.name in ("start", "done") for m in self._groups.get(("done", *key[1:]), ())):
+            matches = [m for m in matches if m.word != "busy"]  # that of a start, not of a stream
         found = [c for role in _ROLES if (c := self._candidate(key, role, matches)) is not None]
         return min(found, key=lambda c: (len(c.faults) > 0, -len(c.assigned), len(c.faults)), default=None)
 
@@ -236,6 +238,11 @@ class _Classifier:
                 assigned[name] = plain
                 for m in set(found).difference(plain):
                     del chosen[m.leaf]
+        if protocol.name == "stream" and len(found := assigned.get("ready", ())) > 1:  # `in_ready` beside `in_busy`
+            readies = tuple(m for m in found if not _holds(m))
+            assigned["ready"] = readies
+            for m in set(found).difference(readies):
+                del chosen[m.leaf]
         if any(len(found) > 1 and not found[0].signal.open for found in assigned.values()) or not assigned:
             return None
         lead = next((assigned[name][0] for name in protocol.leads if name in assigned), None)
@@ -383,6 +390,9 @@ class _Classifier:
         trailing = "_" if leaf.path.endswith("_") else ""
         by_name = self._tokens[m.leaf].low or bool(m.signal.low and re.fullmatch(m.signal.low, m.word + trailing))
         is_reset = p.name == "reset"
+        if p.name == "stream" and _holds(m):  # `stall_n` is a ready
+            low = not self._tokens[m.leaf].low
+            return low, f"{leaf.path} is taken for its ready, active {'low' if low else 'high'}"
         by_name = by_name or (is_reset and (words[0] == "n" or "low" in words))
         odd = is_reset and words[-1] != m.word and len(words[-1]) <= _SHORT and not words[-1].isdecimal()
         unsure = not by_name and ((trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or odd)
@@ -418,6 +428,11 @@ def _said(use: Polarity | EdgeUse) -> str:
     """A use in the sources and its place."""
     file, _, line = use.where.rpartition(":")
     return f"`{use.text}` at {PurePath(file).name}:{line}"
+
+
+def _holds(match: _Match) -> bool:
+    """Return whether a ready is called by its opposite."""
+    return match.signal.name == "ready" and re.fullmatch(match.signal.low, match.word) is not None
 
 
 def _says_nothing(key: _Key) -> bool:

@@ -25,7 +25,7 @@ _SIDE = re.compile(r"[io]_(?!_)", re.I)
 ADDRESSES = re.compile(r"\w*(addr|address|adr)")
 _ENDS = re.compile(r"([a-z]\w*?)2([a-z]\w*)")
 _OTHER_WAY = {"in": "out", "out": "in", "input": "output", "output": "input"}
-_READIES, _VALIDS = frozenset({"ready", "rdy"}), frozenset({"valid", "vld", "val"})
+_READIES, _VALIDS = frozenset({"ready", "rdy", "stall", "wait", "hold"}), frozenset({"valid", "vld", "val"})
 _SUFFIXES: dict[str, bool] = {"i": False, "o": False, "io": False, "n": True, "ni": True, "no": True, "nio": True}
 """Last token of a name that is no word -> whether it says active low."""
 

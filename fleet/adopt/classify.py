@@ -366,6 +366,10 @@ class _Classifier:
             notes.append(f"by their place, not their names, it carries {', '.join(self._leaves[n].path for n in c.guessed)}")
         if p.name in _ADDRESSES_OPEN and c.role == "subordinate":
             notes.append("the names do not tell whether its addresses count words or bytes: shift of adopt.toml says")
+        if p.name == "fifo_read" and c.role == "manager" and "valid" not in leaves:
+            notes.append(
+                "the names do not tell whether a word shows beside empty or behind its read: latency of adopt.toml says, 0 or 1"
+            )
         if p.name == "stream" and "ready" not in leaves:
             notes.append("no ready: the receiver always takes")
         if p.name == "stream":

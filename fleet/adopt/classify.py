@@ -130,6 +130,7 @@ class _Classifier:
         for number in range(len(leaves)):
             for key, match in self._matches(number):
                 self._groups.setdefault(key, {})[match] = None
+        self._open = {p.name: p.interface for p in top.ports if p.interface and not p.modport}
         self._edges = {use.port: use for use in top.edges}
         self._by_edge = frozenset(self._edges_alone())
         self._free = set(range(len(leaves)))
@@ -409,13 +410,18 @@ class _Classifier:
         return by_name, f"the name {leaf.path} does not tell whether it is active low" if unsure else ""
 
     def _reason(self, number: int, rejected: list[_Candidate], taken: list[_Candidate]) -> str:
-        if self._leaves[number].width == 0:
+        leaf = self._leaves[number]
+        if leaf.width == 0:
             return "it is not made of bits"
         aside = next(((c, c.aside[number]) for c in taken if number in c.aside), None)
         if aside is not None:
             return f"left out of {aside[0].protocol.title}: {aside[1]}"
         near = [c for c in rejected if c.faults and number in c.leaves and (len(c.leaves) > 2 or c.protocol.single)]
-        if not near:
+        best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank), default=None)
+        interface = self._open.get(leaf.port, "") if leaf.direction == "inout" else ""
+        if interface and (best is None or "no direction" not in best.faults[0]):
+            return f"its interface {interface} has no modport in the port list, so who drives it is not known"
+        if best is None:
             bare = [c for c in taken if c.protocol.name == "stream" and "payload" not in c.assigned]
             like = [c for c in bare if (c.role == "manager") == (self._leaves[number].direction == "out")]
             if like:
@@ -424,7 +430,6 @@ class _Classifier:
             use = self._edges.get(self._leaves[number].path)
             said = f"; the sources have it as {_KINDS[use.protocol]}: {_said(use)}" if use is not None else ""
             return f"no protocol has a signal of that name beside its others{said}"
-        best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank))
         return f"like {best.protocol.title} ({best.role}), but {best.faults[0]}"
 
 

@@ -31,7 +31,7 @@ _FIELDS = frozenset({
     "command", "len", "length", "size", "last", "first", "sop", "eop", "user", "strb", "wstrb", "keep", "mask", "rs1", "rs2", "rd",
     "a", "b", "c", "x", "y", "z", "result", "res", "value", "operand", "operand0", "operand1", "operand2", "opa", "opb",
     "opc", "write", "we", "inst", "instr", "instruction", "error", "err", "dest", "src", "source", "sink", "type", "count",
-    "idx", "index", "nposted", "wdata", "rdata", "be", "byteen",
+    "idx", "index", "msg", "nposted", "wdata", "rdata", "be", "byteen",
 })  # fmt: skip
 """Payload signals of a stream whose port is not a structure and whose names have no filler."""
 

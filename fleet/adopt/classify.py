@@ -395,6 +395,8 @@ class _Classifier:
         trailing = "_" if leaf.path.endswith("_") else ""
         by_name = self._tokens[m.leaf].low or bool(m.signal.low and re.fullmatch(m.signal.low, m.word + trailing))
         is_reset = p.name == "reset"
+        if p.name == "stream" and m.word == "ack":
+            return self._tokens[m.leaf].low, f"{leaf.path} is taken for its ready: a word is taken in the cycle with both"
         if p.name == "stream" and _holds(m):  # `stall_n` is a ready
             low = not self._tokens[m.leaf].low
             return low, f"{leaf.path} is taken for its ready, active {'low' if low else 'high'}"

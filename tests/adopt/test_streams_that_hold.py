@@ -64,3 +64,20 @@ def test_a_hold_that_says_its_direction(tmp_path: Path) -> None:
     assert {g.name: (g.role, g.signals["ready"]) for g in _streams(found)} == {
         "in": ("subordinate", ("stall_out",)), "out": ("manager", ("stall_in",))
     }  # fmt: skip
+
+
+def test_an_acknowledge_is_a_ready_and_a_note_says_so(tmp_path: Path) -> None:
+    ports = "input i_data_valid, input [7:0] i_data, output o_data_ack, output q_valid, output [7:0] q_data, input q_allow"
+    first, second = _streams(_map(tmp_path, ports))
+    assert first.signals["ready"] == ("o_data_ack",)
+    assert first.notes == ("o_data_ack is taken for its ready: a word is taken in the cycle with both",)
+    assert (second.signals["ready"], second.low, second.notes) == (("q_allow",), (), ())
+
+
+def test_words_of_fifos(tmp_path: Path) -> None:
+    ports = "input push, input [7:0] push_data, output full, input pop, output [7:0] pop_data, output empty"
+    found = _map(tmp_path, f"{ports}, output S_Read, input [31:0] S_Data, input S_Exists")
+    assert not found.unmapped
+    assert [(g.protocol, g.role, g.low) for g in found.groups[2:]] == [
+        ("fifo_write", "subordinate", ()), ("fifo_read", "subordinate", ()), ("fifo_read", "manager", ("empty",))
+    ]  # fmt: skip

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
+_READIES = ("rdy", "prdy", "apack", "readyand", "accept", "allow", "allowin", "ack")
 _HOLDS = ("stall", "busy", "wait", "waiting", "hold", "full", "notready", "nready", "nrdy")
 
 PROTOCOL = Protocol(
     "stream", "valid/ready stream", 60,
     (
         Signal("valid", ("vld", "val", "pvalid", "pvld", "apvld", "v"), widths=(1,)),
-        Signal("ready", ("rdy", "prdy", "apack", "readyand", "accept", *_HOLDS), driver="subordinate", widths=(1,),
-               low="|".join(_HOLDS)),
+        Signal("ready", (*_READIES, *_HOLDS), driver="subordinate", widths=(1,), low="|".join(_HOLDS)),
         Signal("payload"),
     ),
     (frozenset({"valid", "ready"}), frozenset({"valid", "payload"})),

@@ -239,10 +239,11 @@ class _Classifier:
                 assigned[name] = plain
                 for m in set(found).difference(plain):
                     del chosen[m.leaf]
-        if protocol.name == "stream" and len(found := assigned.get("ready", ())) > 1:  # `in_ready` beside `in_busy`
-            readies = tuple(m for m in found if not _holds(m))
-            assigned["ready"] = readies
-            for m in set(found).difference(readies):
+        if protocol.name == "stream" and len(found := assigned.get("ready", ())) > 1:  # `in_ready` beside `in_busy` or `in_ack`
+            words = found[0].signal.spellings
+            best = min((m.word for m in found), key=words.index)
+            assigned["ready"] = tuple(m for m in found if m.word == best)
+            for m in set(found).difference(assigned["ready"]):
                 del chosen[m.leaf]
         if any(len(found) > 1 and not found[0].signal.open for found in assigned.values()) or not assigned:
             return None

@@ -41,8 +41,9 @@ def test_what_holds_a_stream_is_its_ready(tmp_path: Path, names: str, word: str)
         assert group.notes == (f"{group.signals['ready'][0]} is taken for its ready, active low",)
 
 
-def test_a_ready_comes_before_what_holds(tmp_path: Path) -> None:
-    [group] = _streams(_map(tmp_path, "input in_valid, input [7:0] in_data, output in_ready, output in_busy"))
+@pytest.mark.parametrize("other", ["busy", "ack"])
+def test_a_ready_comes_before_what_holds(tmp_path: Path, other: str) -> None:
+    [group] = _streams(_map(tmp_path, f"input in_valid, input [7:0] in_data, output in_{other}, output in_ready"))
     assert (group.signals["ready"], group.low) == (("in_ready",), ())
 
 

@@ -142,7 +142,8 @@ def tied(ports: PortMap, top: Top, protocols: Mapping[str, Protocol]) -> Iterato
 
 def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Settings:
     """Settings for a map: the clock of a port is the one whose name has most in common with it."""
-    clocks = [g.name for g in ports.groups if g.protocol == "clock" and g.role == "subordinate"]
+    wires = [g.name for g in ports.groups if g.protocol == "clock" and g.role == "subordinate"]
+    clocks = [name for name in wires if _other_end(name) not in wires]
     resets = [g.name for g in ports.groups if g.protocol == "reset" and g.role == "subordinate"]
     found: dict[str, PortSettings] = {}
     guessed: list[str] = []
@@ -162,12 +163,18 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
         found[g.name] = settings
     return Settings(
         clocks[0] if clocks else "",
-        {name: Clock() for name in clocks},
+        {name: Clock() if name in clocks else Clock(phase=Clock().period // 2) for name in wires},
         {name: Reset(_nearest(name, clocks)[0]) for name in resets},
         dict(tied(ports, top, protocols)),
         found,
         tuple(guessed),
     )
+
+
+def _other_end(name: str) -> str:
+    """Return the name of the clock whose inverse this one is if it is the second of a pair (`clk_p`, `clk_n`); else ""."""
+    found = re.fullmatch(r"(.*)(n)(_i)?", name, re.I)
+    return "" if found is None else f"{found[1]}{'p' if found[2] == 'n' else 'P'}{found[3] or ''}"
 
 
 _STANDARD_CLOCKS = {

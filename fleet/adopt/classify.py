@@ -288,6 +288,8 @@ class _Classifier:
             rest = next((r for words in ways if (r := _between(words, before, behind)) is not None), None)
             if rest is None:
                 continue
+            if before or behind:  # `s_m2s_data` beside `s_m2s_valid` and `s_s2m_ready`
+                rest = _loose(rest) or rest
             own = before and not behind and t.words[: t.port_words] == before  # `req_i.addr` beside `req_valid_i`
             field = leaf.fields and (leaf.port == of.port or own)
             filled = t.filled >= 0 and t.filled == len(before) == self._filled(valid)

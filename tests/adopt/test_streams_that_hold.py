@@ -82,3 +82,11 @@ def test_words_of_fifos(tmp_path: Path) -> None:
     assert [(g.protocol, g.role, g.low) for g in found.groups[2:]] == [
         ("fifo_write", "subordinate", ()), ("fifo_read", "subordinate", ()), ("fifo_read", "manager", ("empty",))
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("there", "back"), [("m2s", "s2m"), ("req", "rsp")])
+def test_both_ways_of_a_stream_whose_records_are_flat(tmp_path: Path, there: str, back: str) -> None:
+    found = _map(tmp_path, f"input s_{there}_valid, input [7:0] s_{there}_data, input s_{there}_last, output s_{back}_ready")
+    assert not found.unmapped
+    [group] = _streams(found)
+    assert (group.name, sorted(group.signals), len(group.signals["payload"])) == ("s", ["payload", "ready", "valid"], 2)

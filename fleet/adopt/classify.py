@@ -136,7 +136,7 @@ class _Classifier:
         self._free = set(range(len(leaves)))
 
     def map(self, name: str) -> PortMap:
-        """Takes the best group until none is left."""
+        """Takes the best group until none is left; one that two leaves made unclear is clear once another group has one of them."""
         waiting = {key: c for key in self._groups if (c := self._best(key)) is not None}
         taken: list[_Candidate] = []
         faulty: list[_Candidate] = []
@@ -147,10 +147,11 @@ class _Classifier:
             best = min(able, key=_Candidate.order)
             (faulty if best.faults else taken).append(best)
             self._free -= best.leaves
-            for key in [k for k, c in waiting.items() if c.leaves & best.leaves]:
+            unclear = [k for k in self._groups.keys() - waiting.keys() if any(m.leaf in best.leaves for m in self._groups[k])]
+            for key in [*(k for k, c in waiting.items() if c.leaves & best.leaves), *sorted(unclear)]:
                 again = self._best(key)
                 if again is None:
-                    del waiting[key]
+                    waiting.pop(key, None)
                 else:
                     waiting[key] = again
         taken = self._travelling(taken, list(waiting.values()))

@@ -77,10 +77,12 @@ def test_an_acknowledge_is_a_ready_and_a_note_says_so(tmp_path: Path) -> None:
 
 def test_words_of_fifos(tmp_path: Path) -> None:
     ports = "input push, input [7:0] push_data, output full, input pop, output [7:0] pop_data, output empty"
-    found = _map(tmp_path, f"{ports}, output S_Read, input [31:0] S_Data, input S_Exists")
+    others = "output S_Read, input [31:0] S_Data, input S_Exists, output r_wrreq, output [7:0] r_data, input r_wrfull"
+    found = _map(tmp_path, f"{ports}, {others}")  # `r_data` alone may be the data of a read
     assert not found.unmapped
     assert [(g.protocol, g.role, g.low) for g in found.groups[2:]] == [
-        ("fifo_write", "subordinate", ()), ("fifo_read", "subordinate", ()), ("fifo_read", "manager", ("empty",))
+        ("fifo_write", "subordinate", ()), ("fifo_read", "subordinate", ()), ("fifo_read", "manager", ("empty",)),
+        ("fifo_write", "manager", ()),
     ]  # fmt: skip
 
 

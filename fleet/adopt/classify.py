@@ -9,14 +9,14 @@ its protocol needs, or whose widths do not fit, is not mapped, and its ports say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 
-from fleet.adopt.names import CONTAINERS, Tokens, sides, tokens
+from fleet.adopt.names import ADDRESSES, CONTAINERS, Tokens, names_of, tokens
 from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, left_out, problems
-from fleet.adopt.ports import Polarity, PortLeaf, Top
+from fleet.adopt.ports import EdgeUse, Polarity, PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
 from fleet.sdk.ports import Protocol, Role, Signal
@@ -31,7 +31,7 @@ _FIELDS = frozenset({
     "command", "len", "length", "size", "last", "first", "sop", "eop", "user", "strb", "wstrb", "keep", "mask", "rs1", "rs2", "rd",
     "a", "b", "c", "x", "y", "z", "result", "res", "value", "operand", "operand0", "operand1", "operand2", "opa", "opb",
     "opc", "write", "we", "inst", "instr", "instruction", "error", "err", "dest", "src", "source", "sink", "type", "count",
-    "idx", "index", "nposted", "wdata", "rdata", "be", "byteen",
+    "idx", "index", "msg", "nposted", "wdata", "rdata", "be", "byteen",
 })  # fmt: skip
 """Payload signals of a stream whose port is not a structure and whose names have no filler."""
 
@@ -48,9 +48,6 @@ _WAYS = frozenset({
 })  # fmt: skip
 """Names of streams that say a direction and nothing else."""
 
-_OTHER_WAY = {"in": "out", "out": "in", "input": "output", "output": "input"}
-_READIES, _VALIDS = frozenset({"ready", "rdy"}), frozenset({"valid", "vld", "val"})
-
 _STATES = frozenset({"count", "error", "err"})
 """Fields that may as well be what a design shows of itself."""
 
@@ -59,17 +56,15 @@ _NUMBERED = re.compile(r"([a-z]{1,12}?)(\d+|[ab])")
 _CHANNELS = frozenset({"aw", "w", "b", "ar", "r"})
 """Channels of AXI, which some makers name once more in front of its signals."""
 
-_ENDS = re.compile(r"([a-z]\w*?)2([a-z]\w*)")
-
 _ADDRESSES_OPEN = frozenset({"csr_bus", "strobe_memory", "two_port_sram"})
 """Protocols by which some makers have registers and others memories."""
 
 _DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
 
-_ADDRESSES = re.compile(r"\w*(addr|address|adr)")
-
 _SHORT = 2
 """Letters of a word behind a reset's that may be of its polarity (`rst_b`, `rst_x`, `rst_an`)."""
+
+_KINDS = {"clock": "a clock", "reset": "an asynchronous reset"}
 
 _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Protocol, tokens before, tokens behind."""
@@ -121,24 +116,27 @@ class _Candidate:
 
 def classify(top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS) -> PortMap:
     """The map of a top's ports, groups in the order of their first ports."""
-    return _Classifier(tuple(top.leaves()), protocols, {told.port: told for told in top.polarities}).map(top.name)
+    return _Classifier(tuple(top.leaves()), protocols, top).map(top.name)
 
 
 class _Classifier:
-    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol], polarities: Mapping[str, Polarity]) -> None:
-        self._leaves, self._protocols, self._polarities = leaves, protocols, polarities
+    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol], top: Top) -> None:
+        self._leaves, self._protocols = leaves, protocols
+        self._polarities = {told.port: told for told in top.polarities}
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
-        told = sides(leaves)
-        self._tokens = tuple(_one_way(leaves, _two_ends(_turned(leaves, [tokens(leaf, told) for leaf in leaves]))))
+        self._tokens = names_of(leaves)
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
             for key, match in self._matches(number):
                 self._groups.setdefault(key, {})[match] = None
+        self._open = {p.name: p.interface for p in top.ports if p.interface and not p.modport}
+        self._edges = {use.port: use for use in top.edges}
+        self._by_edge = frozenset(self._edges_alone())
         self._free = set(range(len(leaves)))
 
     def map(self, name: str) -> PortMap:
-        """Takes the best group until none is left."""
+        """Takes the best group until none is left; one that two leaves made unclear is clear once another group has one of them."""
         waiting = {key: c for key in self._groups if (c := self._best(key)) is not None}
         taken: list[_Candidate] = []
         faulty: list[_Candidate] = []
@@ -149,10 +147,11 @@ class _Classifier:
             best = min(able, key=_Candidate.order)
             (faulty if best.faults else taken).append(best)
             self._free -= best.leaves
-            for key in [k for k, c in waiting.items() if c.leaves & best.leaves]:
+            unclear = [k for k in self._groups.keys() - waiting.keys() if any(m.leaf in best.leaves for m in self._groups[k])]
+            for key in [*(k for k, c in waiting.items() if c.leaves & best.leaves), *sorted(unclear)]:
                 again = self._best(key)
                 if again is None:
-                    del waiting[key]
+                    waiting.pop(key, None)
                 else:
                     waiting[key] = again
         taken = self._travelling(taken, list(waiting.values()))
@@ -207,10 +206,22 @@ class _Classifier:
                         if signal.open and key[1]:
                             yield (protocol, key[0], ()), _Match(number, signal, word)
 
+    def _edges_alone(self) -> Iterator[str]:
+        """Yield the clocks and resets that their edges tell, where the names of a top tell none: a strobe has edges, too."""
+        named = {key[0] for key, found in self._groups.items() if any(self._leaves[m.leaf].direction == "in" for m in found)}
+        for number, leaf in enumerate(self._leaves):
+            use = self._edges.get(leaf.path)
+            if use is not None and use.protocol in self._protocols and use.protocol not in named:
+                [signal] = self._protocols[use.protocol].signals
+                self._groups[use.protocol, (leaf.path,), ()] = {_Match(number, signal, self._tokens[number].words[-1]): None}
+                yield leaf.path
+
     # What a group would be.
 
     def _best(self, key: _Key) -> _Candidate | None:
         matches = [m for m in self._groups[key] if m.leaf in self._free]
+        if key[0] == "stream" and any(m.signal.name in ("start", "done") for m in self._groups.get(("done", *key[1:]), ())):
+            matches = [m for m in matches if m.word != "busy"]  # that of a start, not of a stream
         found = [c for role in _ROLES if (c := self._candidate(key, role, matches)) is not None]
         return min(found, key=lambda c: (len(c.faults) > 0, -len(c.assigned), len(c.faults)), default=None)
 
@@ -229,6 +240,12 @@ class _Classifier:
                 assigned[name] = plain
                 for m in set(found).difference(plain):
                     del chosen[m.leaf]
+        if protocol.name == "stream" and len(found := assigned.get("ready", ())) > 1:  # `in_ready` beside `in_busy` or `in_ack`
+            words = found[0].signal.spellings
+            best = min((m.word for m in found), key=words.index)
+            assigned["ready"] = tuple(m for m in found if m.word == best)
+            for m in set(found).difference(assigned["ready"]):
+                del chosen[m.leaf]
         if any(len(found) > 1 and not found[0].signal.open for found in assigned.values()) or not assigned:
             return None
         lead = next((assigned[name][0] for name in protocol.leads if name in assigned), None)
@@ -272,6 +289,8 @@ class _Classifier:
             rest = next((r for words in ways if (r := _between(words, before, behind)) is not None), None)
             if rest is None:
                 continue
+            if before or behind:  # `s_m2s_data` beside `s_m2s_valid` and `s_s2m_ready`
+                rest = _loose(rest) or rest
             own = before and not behind and t.words[: t.port_words] == before  # `req_i.addr` beside `req_valid_i`
             field = leaf.fields and (leaf.port == of.port or own)
             filled = t.filled >= 0 and t.filled == len(before) == self._filled(valid)
@@ -352,10 +371,14 @@ class _Classifier:
             notes.append(f"by their place, not their names, it carries {', '.join(self._leaves[n].path for n in c.guessed)}")
         if p.name in _ADDRESSES_OPEN and c.role == "subordinate":
             notes.append("the names do not tell whether its addresses count words or bytes: shift of adopt.toml says")
+        if p.name == "fifo_read" and c.role == "manager" and "valid" not in leaves:
+            notes.append(
+                "the names do not tell whether a word shows beside empty or behind its read: latency of adopt.toml says, 0 or 1"
+            )
         if p.name == "stream" and "ready" not in leaves:
             notes.append("no ready: the receiver always takes")
         if p.name == "stream":
-            payload = [leaf.path for leaf in leaves.get("payload", ()) if _ADDRESSES.fullmatch(tokens(leaf).words[-1])]
+            payload = [leaf.path for leaf in leaves.get("payload", ()) if ADDRESSES.fullmatch(tokens(leaf).words[-1])]
             notes += [f"{', '.join(payload)} may be an address, and the group the requests of a memory"] if payload else []
         first = self._tokens[min(c.leaves)]
         text = self._leaves[min(c.leaves)].port if p.single else "_".join((*c.key[1], *c.key[2])) or first.words[0]
@@ -370,9 +393,17 @@ class _Classifier:
     def _polarity(self, m: _Match, p: Protocol) -> tuple[bool, str]:
         """Return whether a signal is active low, and a note where its name alone does not tell."""
         leaf, words = self._leaves[m.leaf], self._tokens[m.leaf].words
+        if leaf.path in self._by_edge:
+            use = self._edges[leaf.path]
+            return p.name == "reset" and use.low, f"{leaf.path} is taken for a {p.name} by {_said(use)}"
         trailing = "_" if leaf.path.endswith("_") else ""
         by_name = self._tokens[m.leaf].low or bool(m.signal.low and re.fullmatch(m.signal.low, m.word + trailing))
         is_reset = p.name == "reset"
+        if p.name == "stream" and m.word == "ack":
+            return self._tokens[m.leaf].low, f"{leaf.path} is taken for its ready: a word is taken in the cycle with both"
+        if p.name == "stream" and _holds(m):  # `stall_n` is a ready
+            low = not self._tokens[m.leaf].low
+            return low, f"{leaf.path} is taken for its ready, active {'low' if low else 'high'}"
         by_name = by_name or (is_reset and (words[0] == "n" or "low" in words))
         odd = is_reset and words[-1] != m.word and len(words[-1]) <= _SHORT and not words[-1].isdecimal()
         unsure = not by_name and ((trailing and m.signal.widths == (1,)) or m.word in m.signal.unsure or odd)
@@ -380,79 +411,43 @@ class _Classifier:
         if told is not None and (is_reset or m.word in m.signal.unsure):
             if told.low is None:
                 return by_name, f"the sources use {leaf.path} as active low and as active high"
-            file, _, line = told.where.rpartition(":")
-            said = f"{leaf.path} is active {'low' if told.low else 'high'}: `{told.text}` at {PurePath(file).name}:{line}"
+            said = f"{leaf.path} is active {'low' if told.low else 'high'}: {_said(told)}"
             return told.low, said if told.low != by_name or unsure else ""
         return by_name, f"the name {leaf.path} does not tell whether it is active low" if unsure else ""
 
     def _reason(self, number: int, rejected: list[_Candidate], taken: list[_Candidate]) -> str:
-        if self._leaves[number].width == 0:
+        leaf = self._leaves[number]
+        if leaf.width == 0:
             return "it is not made of bits"
         aside = next(((c, c.aside[number]) for c in taken if number in c.aside), None)
         if aside is not None:
             return f"left out of {aside[0].protocol.title}: {aside[1]}"
         near = [c for c in rejected if c.faults and number in c.leaves and (len(c.leaves) > 2 or c.protocol.single)]
-        if not near:
+        best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank), default=None)
+        interface = self._open.get(leaf.port, "") if leaf.direction == "inout" else ""
+        if interface and (best is None or "no direction" not in best.faults[0]):
+            return f"its interface {interface} has no modport in the port list, so who drives it is not known"
+        if best is None:
             bare = [c for c in taken if c.protocol.name == "stream" and "payload" not in c.assigned]
             like = [c for c in bare if (c.role == "manager") == (self._leaves[number].direction == "out")]
             if like:
                 names = " or ".join("_".join((*c.key[1], *c.key[2])) or "the stream" for c in like)
                 return f"no protocol has a signal of that name beside its others; it may travel with {names}, which has no payload"
-            return "no protocol has a signal of that name beside its others"
-        best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank))
+            use = self._edges.get(self._leaves[number].path)
+            said = f"; the sources have it as {_KINDS[use.protocol]}: {_said(use)}" if use is not None else ""
+            return f"no protocol has a signal of that name beside its others{said}"
         return f"like {best.protocol.title} ({best.role}), but {best.faults[0]}"
 
 
-def _one_way(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> Iterator[Tokens]:
-    """Names whose first two words say who drives (`cl_sh_ddr_wdata`, `sh_cl_ddr_bid`): both ways become one.
-
-    That is so where each name with one order is an output and each with the other one an input.
-    """
-    ways: dict[tuple[str, str], set[str]] = {}
-    for leaf, t in zip(leaves, found, strict=True):
-        if len(t.words) > 2:
-            ways.setdefault((t.words[0], t.words[1]), set()).add(leaf.direction)
-    for t in found:
-        first, second = t.words[:2] if len(t.words) > 2 else ("", "")
-        swapped = first != second and ways.get((first, second)) == {"in"} and ways.get((second, first)) == {"out"}
-        yield replace(t, words=(second, first, *t.words[2:])) if swapped else t
+def _said(use: Polarity | EdgeUse) -> str:
+    """A use in the sources and its place."""
+    file, _, line = use.where.rpartition(":")
+    return f"`{use.text}` at {PurePath(file).name}:{line}"
 
 
-def _turned(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> list[Tokens]:
-    """Names whose "in" and "out" say the direction of the port and not of the stream: `ready_out` beside `valid_in`.
-
-    That is so where a ready goes the way that its name says and a valid of the other word goes the other way: of a stream `in`
-    the ready would be an output. Such a ready gets the word of its stream.
-    """
-    names = {(t.words, leaf.direction) for leaf, t in zip(leaves, found, strict=True)}
-    return [replace(t, words=_of_its_stream(leaf, t.words, names)) for leaf, t in zip(leaves, found, strict=True)]
-
-
-def _of_its_stream(leaf: PortLeaf, words: tuple[str, ...], names: Set[tuple[tuple[str, ...], str]]) -> tuple[str, ...]:
-    """The words of a name, of a ready those that are in the names of its stream. names: (words, direction) of all leaves."""
-    place = len(words) - 1 if words[-1] in _OTHER_WAY else 0
-    other = _OTHER_WAY.get(words[place], "")
-    if not other or leaf.direction != words[place].removesuffix("put"):
-        return words
-    turned = (*words[:place], other, *words[place + 1 :])
-    readies = [at for at, word in enumerate(turned) if word in _READIES]
-    valids = ((*turned[:at], valid, *turned[at + 1 :]) for at in readies for valid in _VALIDS)
-    return turned if any((name, other.removesuffix("put")) in names for name in valids) else words
-
-
-def _two_ends(found: Sequence[Tokens]) -> list[Tokens]:
-    """Names of a bus whose requests and answers say both ends in turn (`csb2dla_addr`, `dla2csb_data`): one port, the way of the
-    addresses names it, and what comes back is its response.
-    """
-    firsts = {t.words[0] for t in found}
-    asks = {t.words[0] for t in found if len(t.words) > 1 and _ADDRESSES.fullmatch(t.words[-1])}
-    back: dict[str, str] = {}
-    for first in asks:
-        ends = _ENDS.fullmatch(first)
-        answer = f"{ends[2]}2{ends[1]}" if ends is not None else ""
-        if answer in firsts - asks:
-            back[answer] = first
-    return [replace(t, words=(back[t.words[0]], "rsp", *t.words[1:])) if t.words[0] in back else t for t in found]
+def _holds(match: _Match) -> bool:
+    """Return whether a ready is called by its opposite."""
+    return match.signal.name == "ready" and re.fullmatch(match.signal.low, match.word) is not None
 
 
 def _says_nothing(key: _Key) -> bool:

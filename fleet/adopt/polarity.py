@@ -1,4 +1,5 @@
-"""Polarity of resets and memory enables, active high or active low, from their use in the sources.
+"""Polarity of resets and memory enables, active high or active low, from their use in the sources; clocks and resets whose names do
+not tell that they are.
 
 A reset is followed from the port of the top through assignments and instances to the edges and the first conditions of clocked
 blocks. An enable of a memory is followed to the conditions that ask for it; one that the design drives, back to what drives it.
@@ -7,14 +8,14 @@ blocks. An enable of a memory is followed to the conditions that ask for it; one
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from pyslang import SourceLocation, ast
 
-from fleet.adopt.ports import Polarity
+from fleet.adopt.ports import EdgeUse, Polarity
 
 _RESET = re.compile(r"rst|reset|n?por(_|\b)", re.I)
 _ENABLE = re.compile(r"(^|_|[a-z0-9])(ce|cs|we|re|ren|rd|wr|wren|rden|gwe)_?[nb](_[io])?$", re.I)
@@ -44,9 +45,14 @@ class _Use:
 
 @dataclass
 class _Module:
-    """What a module does with its signals, by their names."""
+    """What a module does with its signals, by their names.
+
+    clocked: blocks wait for their edges; cleared: for theirs beside a clock's, and what they choose is constant.
+    """
 
     resets: dict[str, list[_Use]] = field(default_factory=dict[str, list[_Use]])
+    clocked: dict[str, list[_Use]] = field(default_factory=dict[str, list[_Use]])
+    cleared: dict[str, list[_Use]] = field(default_factory=dict[str, list[_Use]])
     asked: dict[str, list[_Use]] = field(default_factory=dict[str, list[_Use]])
     driven: dict[str, list[_Use]] = field(default_factory=dict[str, list[_Use]])
     aliases: dict[str, list[tuple[str, bool]]] = field(default_factory=dict[str, list[tuple[str, bool]]])
@@ -78,6 +84,24 @@ def polarities(instance: ast.InstanceSymbol, place: Callable[[SourceLocation], s
         yield Polarity(port.name, None if low and high else first.low, text, where)
 
 
+def uses_by_edge(instance: ast.InstanceSymbol, place: Callable[[SourceLocation], str]) -> Iterator[EdgeUse]:
+    """Yield each input of one bit whose edges the blocks of a top wait for: as a clock, or as an asynchronous reset.
+
+    place: `file:line` of a location.
+    """
+    reader = _Reader()
+    for port in instance.body.portList:
+        if not isinstance(port, ast.PortSymbol) or port.type.bitWidth != 1 or port.direction != ast.ArgumentDirection.In:
+            continue
+        for protocol, kind in (("reset", "cleared"), ("clock", "clocked")):
+            use = next(reader.uses(instance.body, port.name, kind, inverted=False, seen=set()), None)
+            if use is not None:
+                where, in_vhdl = _origin(place(use.where))
+                text = f"{port.name} = '{'0' if use.low else '1'}'" if in_vhdl and kind == "cleared" else use.text
+                yield EdgeUse(port.name, protocol, use.low, text, where)
+                break
+
+
 class _Reader:
     def __init__(self) -> None:
         self._modules: dict[str, _Module] = {}
@@ -91,7 +115,11 @@ class _Reader:
             return
         seen.add(key)
         module = self._module(body)
-        for use in {"resets": module.resets, "asked": module.asked, "driven": module.driven}[kind].get(name, ()):
+        kinds = {
+            "resets": module.resets, "asked": module.asked, "driven": module.driven, "clocked": module.clocked,
+            "cleared": module.cleared,
+        }  # fmt: skip
+        for use in kinds[kind].get(name, ()):
             yield _Use(use.low != inverted, use.text, use.where)
         if kind != "driven":
             for other, turned in module.aliases.get(name, ()):
@@ -187,6 +215,25 @@ def _block(statement: ast.Statement, module: _Module) -> None:
     for n, condition in enumerate(conditions):
         _condition(condition, module, told, is_first=n == 0)
     _conditions(statement.stmt, module)
+    _edges(edges, conditions[0] if conditions else None, module)
+
+
+def _edges(edges: Sequence[ast.SignalEventControl], first: ast.ConditionalStatement | None, module: _Module) -> None:
+    """Note which edges clock a block and which clear it. first: its first condition; those of its else follow."""
+    asked: dict[str, bool] = {}
+    statement: ast.Statement | None = first
+    while isinstance(statement, ast.ConditionalStatement):
+        for name, _ in _terms(statement.conditions[0].expr, either=True):
+            asked.setdefault(name, _gives_constants(statement.ifTrue))
+        statement = _else_of(statement)
+    named = [(e, e.expr.symbol.name) for e in edges if isinstance(e.expr, ast.NamedValueExpression)]
+    for event, name in named:
+        low = event.edge == ast.EdgeKind.NegEdge
+        use = _Use(low, f"{'negedge' if low else 'posedge'} {name}", event.expr.sourceRange.start)
+        if len(edges) == 1 or name not in asked:
+            module.clocked.setdefault(name, []).append(use)
+        elif asked[name]:
+            module.cleared.setdefault(name, []).append(use)
 
 
 def _condition(statement: ast.ConditionalStatement, module: _Module, told: Set[str], *, is_first: bool) -> None:

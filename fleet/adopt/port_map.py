@@ -72,11 +72,17 @@ def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> 
         )
     if len(counts) != 1:
         return 0
-    bits = {leaf.width for name, found in assigned.items() if _signal(protocol, name).widths == (1,) for leaf in found}
-    lanes = bits.pop() if len(bits) == 1 else 1
-    if protocol.single or lanes < 2 or any(leaf.width != lanes and leaf.dimensions[:1] != (lanes,) for leaf in leaves):
+    wires = [leaf.width for name, found in assigned.items() if _signal(protocol, name).widths == (1,) for leaf in found]
+    lanes = wires[0] if len(set(wires)) == 1 else 1
+    # A write enable alone may have a bit a byte.
+    if protocol.single or lanes < 2 or not all(_is_shared(leaf, lanes, flat=len(wires) > 1) for leaf in leaves):
         lanes = 1
     return lanes * counts.pop()
+
+
+def _is_shared(leaf: PortLeaf, lanes: int, *, flat: bool) -> bool:
+    """Return whether a vector has a part for each lane. flat: it may be Verilog's, `tdata[N*W-1:0]` beside `tvalid[N-1:0]`."""
+    return leaf.dimensions[:1] == (lanes,) or (flat and len(leaf.dimensions) < 2 and leaf.width % lanes == 0)
 
 
 def left_out(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[PortLeaf]]) -> Iterator[tuple[str, str]]:

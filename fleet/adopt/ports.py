@@ -135,6 +135,25 @@ class Polarity:
 
 
 @dataclass(frozen=True)
+class EdgeUse:
+    """An input of one bit whose edges the sources wait for.
+
+    Attributes:
+        port: name of the port.
+        protocol: "clock", or "reset" of one that is asynchronous.
+        low: whether it is the falling edge, of a reset: active low.
+        text: the use that tells.
+        where: file:line of it.
+    """
+
+    port: str
+    protocol: str
+    low: bool
+    text: str
+    where: str
+
+
+@dataclass(frozen=True)
 class Top:
     """A top module that was elaborated.
 
@@ -147,6 +166,7 @@ class Top:
         tool: the reader and its version.
         data: files that it reads when it starts, as far as their names are constant.
         polarities: of resets and enables of memories, as far as the sources tell.
+        edges: inputs whose edges the sources wait for, in the order of the ports.
         keywords: the standard whose keywords the `.v` files have ("1364-2005": `do` and `bit` are names); "": SystemVerilog's.
     """
 
@@ -164,6 +184,7 @@ class Top:
     data: tuple[ReadmemFile, ...] = ()
     keywords: str = ""
     polarities: tuple[Polarity, ...] = ()
+    edges: tuple[EdgeUse, ...] = ()
 
     def leaves(self) -> Iterator[PortLeaf]:
         """Iterate over all signals, in the order of the ports."""

@@ -21,7 +21,7 @@ try:
     from pyslang import SourceManager, ast
     from pyslang.driver import Driver
 
-    from fleet.adopt.polarity import polarities
+    from fleet.adopt.polarity import polarities, uses_by_edge
 except ImportError as error:
     raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
 
@@ -43,6 +43,10 @@ _HINTS = (
     ("No such file or directory", "--include FOLDER, or +incdir+FOLDER in a file list, says where included files are"),
     ("unknown macro", "--define NAME=VALUE, +define+NAME=VALUE in a file list, or the file that defines it before the others"),
     ("unknown package", "name its file before those that use it"),
+    (
+        "not a valid top-level module",
+        "a parameter without a default needs --parameter NAME=VALUE; packages and interfaces are no tops",
+    ),
 )
 """(part of a message of slang, what to do)."""
 _WRAPPER = "fleet_adopt_wrapper"
@@ -222,7 +226,12 @@ class _Run:
         """The top's instance."""
         roots = [i for i in self._compilation.getRoot().topInstances if i.isModule]
         if len(roots) != 1:
-            raise self._no_top("which module is the top is not clear" if roots else f"{top or 'no module'} cannot be elaborated")
+            alone = (
+                f"{top} cannot be elaborated"
+                if top
+                else "no module is a top as it is; one without defaults needs --parameter NAME=VALUE"
+            )
+            raise self._no_top("which module is the top is not clear" if roots else alone)
         if self._wrapper is None:
             return roots[0]
         return next(m for m in roots[0].body if isinstance(m, ast.InstanceSymbol) and m.name == "dut")
@@ -233,7 +242,7 @@ class _Run:
         """Return a top module with its ports and parameters."""
         body = instance.body
         walk = _Walk()
-        self._reads = any("$readmem" in self.manager.getSourceText(b) for b in self.manager.getAllBuffers())
+        self._reads = any(map(self._may_read, self.manager.getAllBuffers()))
         self._visit(instance, walk)
         ports = tuple(self._ports(body, walk))
         self._check_interfaces(body, ports)
@@ -260,7 +269,14 @@ class _Run:
             keywords=self._keywords,
             data=tuple(walk.data[name] for name in sorted(walk.data)),
             polarities=tuple(polarities(instance, self._place)),
+            edges=tuple(uses_by_edge(instance, self._place)),
         )
+
+    def _may_read(self, buffer: pyslang.BufferID) -> bool:
+        try:
+            return "$readmem" in self.manager.getSourceText(buffer)
+        except UnicodeDecodeError:  # a comment in GBK or Latin-1
+            return True
 
     def _check_interfaces(self, body: ast.InstanceBodySymbol, ports: Iterable[TopPort]) -> None:
         """Raises DeviceError for a parameter `port.name` that no interface port has."""

@@ -25,7 +25,7 @@ pulses = 1                             # 2: asserted again, for asynchronous reg
 scan_en_i = 0                          # inputs that no protocol drives; a test may set them
 [ports.m_axi]
 clock = "clk_i"
-latency = 2                            # cycles of a memory, 1 or more; of reads that nothing answers, 0 or more
+latency = 2                            # cycles of a memory, 1 or more; of reads that nothing answers, of a FIFO's words, 0 or more
 pause = 0                              # of so many cycles one is refused; 0: none
 memory = "fixed:8"                     # of AXI4, instead of both: answers as fleet's own memory does, ideal or fixed:<cycles>
 space = 0                              # ports of one space see the same memory
@@ -142,7 +142,8 @@ def tied(ports: PortMap, top: Top, protocols: Mapping[str, Protocol]) -> Iterato
 
 def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Settings:
     """Settings for a map: the clock of a port is the one whose name has most in common with it."""
-    clocks = [g.name for g in ports.groups if g.protocol == "clock" and g.role == "subordinate"]
+    wires = [g.name for g in ports.groups if g.protocol == "clock" and g.role == "subordinate"]
+    clocks = [name for name in wires if _other_end(name) not in wires]
     resets = [g.name for g in ports.groups if g.protocol == "reset" and g.role == "subordinate"]
     found: dict[str, PortSettings] = {}
     guessed: list[str] = []
@@ -152,7 +153,9 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
             continue
         clock, likeness = _nearest(f"{g.name}_{_STANDARD_CLOCKS.get(g.protocol, '')}", clocks)
         guessed += [g.name] if len(clocks) > 1 and likeness == 0 else []
-        settings = PortSettings(clock, shift=_shift(g, top), latency=0 if is_sampled(g) and "waitrequest" in g.signals else 1)
+        settings = PortSettings(
+            clock, shift=_shift(g, top), latency=0 if (is_sampled(g) and "waitrequest" in g.signals) or pops(g) else 1
+        )
         own = g.protocol in ("sram", "channel_memory") or (g.protocol == "strobe_memory" and not _waits(g))
         if own and g.role == "manager":  # addresses of a memory of its own
             settings = replace(settings, space=space)
@@ -160,12 +163,18 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
         found[g.name] = settings
     return Settings(
         clocks[0] if clocks else "",
-        {name: Clock() for name in clocks},
+        {name: Clock() if name in clocks else Clock(phase=Clock().period // 2) for name in wires},
         {name: Reset(_nearest(name, clocks)[0]) for name in resets},
         dict(tied(ports, top, protocols)),
         found,
         tuple(guessed),
     )
+
+
+def _other_end(name: str) -> str:
+    """Return the name of the clock whose inverse this one is if it is the second of a pair (`clk_p`, `clk_n`); else ""."""
+    found = re.fullmatch(r"(.*)(n)(_i)?", name, re.I)
+    return "" if found is None else f"{found[1]}{'p' if found[2] == 'n' else 'P'}{found[3] or ''}"
 
 
 _STANDARD_CLOCKS = {
@@ -204,6 +213,11 @@ _TELLS = {
 def is_sampled(g: PortGroup) -> bool:
     """Return whether only `latency` says when the data of a read by the bench are there; 0: in the cycle that asks for them."""
     return g.role == "subordinate" and g.protocol in _TELLS and _TELLS[g.protocol].isdisjoint(g.signals)
+
+
+def pops(g: PortGroup) -> bool:
+    """Return whether a design reads a FIFO of the bench; its `latency`: from the read to the word, 0: it shows beside empty."""
+    return g.role == "manager" and g.protocol == "fifo_read"
 
 
 def _shift(g: PortGroup, top: Top) -> int:
@@ -306,7 +320,7 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
         clock = t.chosen("clock", tuple(clocks), resets[name].clock) if clocks else ""
         cycles, pulses = (t.integer(key, 1) if key in t else default for key, default in (("cycles", 16), ("pulses", 1)))
         resets[name] = Reset(clock, cycles, pulses)
-    sampled = {g.name for g in ports.groups if is_sampled(g)}
+    at_once = {g.name for g in ports.groups if is_sampled(g) or pops(g)}
     for name, t in _named(table, "ports", settings):
         t.only("clock", "latency", "pause", "memory", "space", "shift", "stable")
         old = settings[name]
@@ -314,7 +328,7 @@ def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str
             guessed.remove(name)
         settings[name] = PortSettings(
             t.chosen("clock", tuple(clocks), old.clock) if clocks else "",
-            t.integer("latency", 0 if name in sampled else 1) if "latency" in t else old.latency,
+            t.integer("latency", 0 if name in at_once else 1) if "latency" in t else old.latency,
             t.integer("pause", 0) if "pause" in t else old.pause,
             _fixed(t, ports, name) if "memory" in t else 0,
             *(t.integer(k, 0) if k in t else v for k, v in (("space", old.space), ("shift", old.shift))),

@@ -370,3 +370,15 @@ def test_waves_are_of_small_designs_unless_asked(
     assert BenchRunner(work).waves is waves
     assert BenchRunner(work, waves=True).waves
     assert not BenchRunner(work, waves=False).waves
+
+
+@pytest.mark.parametrize(("first", "second"), [("sys_clk_p", "sys_clk_n"), ("CLK_P", "CLK_N"), ("clk_p_i", "clk_n_i")])
+def test_of_a_pair_of_clocks_the_second_is_the_inverse_of_the_first(tmp_path: Path, first: str, second: str) -> None:
+    (tmp_path / "t.v").write_text(
+        f"module t (input {second}, input {first}, input rst_n, input s_valid, input [7:0] s_data); endmodule\n"
+    )
+    (tmp_path / "t.f").write_text("t.v\n--top t\n")
+    settings = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f")).settings
+    assert {name: (c.period, c.phase) for name, c in settings.clocks.items()} == {first: (2, 0), second: (2, 1)}
+    assert (settings.reference, settings.resets["rst_n"].clock, settings.ports["s"].clock) == (first, first, first)
+    assert settings.guessed == ()

@@ -273,3 +273,10 @@ def test_a_chip_select_is_of_its_avalon_port(tmp_path: Path, ports: str, low: tu
     [group] = found.groups
     assert (group.protocol, group.role, group.low, found.unmapped) == ("avalon_mm", "subordinate", low, ())
     assert "chipselect" in group.signals
+
+
+def test_an_interface_without_a_modport_says_so(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text("interface word_if; logic valid, ready; endinterface\nmodule t(word_if a); endmodule\n")
+    found = classify(read_top(read_sources([tmp_path / "t.sv"]), "t", {}))
+    said = "its interface word_if has no modport in the port list, so who drives it is not known"
+    assert [(u.path, u.reason) for u in found.unmapped] == [("a.valid", said), ("a.ready", said)]

@@ -113,3 +113,18 @@ def test_a_message_says_what_to_do_about_a_missing_include_or_macro(tmp_path: Pa
     with pytest.raises(DeviceError) as caught:
         read_top(read_sources([tmp_path / "t.sv"]), "t")
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("comment", [b"// \xc4\xe3\xba\xc3 of GBK", b"/* 25 \xb0C */", b"// \xff\xfe"])
+def test_comments_in_any_coding_are_read(tmp_path: Path, comment: bytes) -> None:
+    (tmp_path / "t.v").write_bytes(b"\xef\xbb\xbf// with a mark\r\nmodule t(input clk); " + comment + b"\r\nendmodule\r\n")
+    assert [leaf.path for leaf in read_top(read_sources([tmp_path / "t.v"])).leaves()] == ["clk"]
+
+
+def test_a_parameter_without_a_default_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text("module t #(parameter int W) (input logic [W-1:0] a); endmodule\n")
+    sources = read_sources([tmp_path / "t.sv"])
+    for top in ("", "t"):
+        with pytest.raises(DeviceError, match="--parameter NAME=VALUE"):
+            read_top(sources, top)
+    assert [leaf.width for leaf in read_top(sources, "t", {"W": "5"}).leaves()] == [5]

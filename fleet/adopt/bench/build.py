@@ -34,7 +34,7 @@ from fleet.errors import DeviceError
 _VERILATOR = (
     "--cc", "--exe", "--prefix", "Vtop", "--top-module", TOP, "-O3", "--x-assign", "unique",
     "--x-initial", "unique", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet-stats",
-    "-Mdir", "obj",
+    "--relative-includes", "-Mdir", "obj",
 )  # fmt: skip
 _MAKE = ("OPT_FAST=-O1", "OPT_GLOBAL=-O1", "OPT_SLOW=-O0")
 _MAKE_LARGE = ("OPT_FAST=-O0", "OPT_GLOBAL=-O0", "OPT_SLOW=-O0")

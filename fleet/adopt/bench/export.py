@@ -74,13 +74,13 @@ _README = """# {test} of {top} fails
 
 The bench shows the first of these. It needs this folder and a simulator:
 
-    verilator --binary --timing -Wno-fatal -Wno-lint -Wno-style --top-module {bench} -f design.f bench.sv
+    verilator --binary --timing --relative-includes -Wno-fatal -Wno-lint -Wno-style --top-module {bench} -f design.f bench.sv
     ./obj_dir/V{bench}
 
 It prints FAIL, what differs, what the design has, what was expected, and the cycle, and ends with another code than 0; where the
 fault is mended it prints PASS. It was written for {version}. Icarus Verilog 11 reads the bench too, where it reads the design:
 
-    iverilog -g2012 -s {bench} -o bench.vvp -f design.f bench.sv
+    iverilog -g2012 -grelative-include -s {bench} -o bench.vvp -f design.f bench.sv
     vvp -n bench.vvp
 
 Another simulator takes the same files, those of `design.f` and then `bench.sv`.

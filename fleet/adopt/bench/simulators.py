@@ -88,7 +88,7 @@ def _cxxrtl() -> HostSimulator:
     return HostSimulator("cxxrtl", tools.version, None, files, compile_, "host", (_PASSES, *_COMPILER), four_states=False)
 
 
-_ICARUS = ("-g2012", "-s", HOST, "-o", "host.vvp")
+_ICARUS = ("-g2012", "-grelative-include", "-s", HOST, "-o", "host.vvp")
 _PASSES = "proc; write_cxxrtl design.cpp"
 _COMPILER = ("-std=c++17", "-O1", "-w")
 SIMULATORS: Mapping[str, Callable[[], HostSimulator]] = {"icarus": _icarus, "cxxrtl": _cxxrtl}

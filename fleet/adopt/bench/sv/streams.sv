@@ -224,16 +224,28 @@ module fleet_axi4_stream_monitor #(parameter int W_TDATA = 8, parameter int W_TK
     .clk, .rst, .valid(tvalid), .ready(tready), .payload({tlast, tkeep, tuser, tdest, tid, tdata}));
 endmodule
 
-// A design that pops: the bench shows its word and that it is not empty.
-module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int PAUSE = 0, parameter int OPW = 1280) (
+// A design that pops: the bench shows that it is not empty and its word, LATENCY cycles behind the read; 0: beside empty.
+module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int LATENCY = 0, parameter int PAUSE = 0, parameter int OPW = 1280) (
   input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
   input  logic rd_en,
   output logic [W_DOUT-1:0] dout,
   output logic empty
 );
   logic valid;
+  logic [W_DOUT-1:0] word;
   assign empty = !valid;
-  fleet_source #(.W(W_DOUT), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(dout));
+  fleet_source #(.W(W_DOUT), .PAUSE(PAUSE), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(word));
+  if (LATENCY == 0) begin : shown
+    assign dout = word;
+  end else begin : behind
+    logic [W_DOUT-1:0] read [LATENCY];
+    initial for (int n = 0; n < LATENCY; n++) read[n] = '0;
+    always @(posedge clk) begin
+      if (valid && rd_en) read[0] <= word;
+      for (int n = 1; n < LATENCY; n++) read[n] <= read[n-1];
+    end
+    assign dout = read[LATENCY-1];
+  end
 endmodule
 
 module fleet_fifo_read_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (

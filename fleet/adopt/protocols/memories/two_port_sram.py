@@ -10,10 +10,10 @@ PROTOCOL = Protocol(
     "two_port_sram", "two-port SRAM", 49,
     (
         Signal("raddr", ("radr", "rdaddr", "readaddr", "rdaddress", "readaddress")),
-        Signal("re", ("ren", "rden", "rdenable", "readenable", "readen"), widths=(1,)),
+        Signal("re", ("ren", "rden", "rdenable", "readenable", "readen", "rd"), widths=(1,)),
         Signal("rdata", ("q", "rddata", "rdat", "readdata"), driver="subordinate"),
         Signal("waddr", ("wadr", "wraddr", "writeaddr", "wraddress", "writeaddress")),
-        Signal("we", ("wen", "wren", "wrenable", "writeenable", "writeen", "wrvalid"), widths=(1,), unsure=("wen",)),
+        Signal("we", ("wen", "wren", "wrenable", "writeenable", "writeen", "wrvalid", "wr"), widths=(1,), unsure=("wen",)),
         Signal("be", ("wmask", "wstrb", "wrstrb", "bwe", "byteenable", "bytemask"), needs="wdata"),
         Signal("wdata", ("d", "wrdata", "wdat", "writedata"), needs="waddr"),
     ),

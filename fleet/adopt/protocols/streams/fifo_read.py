@@ -8,9 +8,10 @@ PROTOCOL = Protocol(
     "fifo_read", "FIFO, reading side", 45,
     (
         Signal("rd_en", ("read", "pop", "rd", "re", "deq", "rdreq", "rinc", "ren", "get"), widths=(1,)),
-        Signal("dout", ("data", "rdata", "q", "rddata", "dataout", "readdata", "do", "rddout"), driver="subordinate"),
-        Signal("empty", ("emptyn", "nempty", "isempty", "rdempty", "notempty", "rempty"), driver="subordinate", widths=(1,),
-               low="emptyn|nempty|notempty"),
+        Signal("dout", ("data", "rdata", "q", "rddata", "dataout", "readdata", "do", "rddout", "popdata", "deqdata"),
+               driver="subordinate"),
+        Signal("empty", ("emptyn", "nempty", "isempty", "rdempty", "notempty", "rempty", "exists"),
+               driver="subordinate", widths=(1,), low="emptyn|nempty|notempty|exists"),
         Signal("almost_empty", ("aempty", "rdalmempty"), driver="subordinate", widths=(1,)),
         Signal("prog_empty", driver="subordinate", widths=(1,)),
         Signal("valid", ("rdvalid",), driver="subordinate", widths=(1,)),

@@ -8,7 +8,7 @@ PROTOCOL = Protocol(
     "fifo_write", "FIFO, writing side", 44,
     (
         Signal("wr_en", ("write", "push", "wr", "we", "enq", "wrreq", "winc", "put"), widths=(1,)),
-        Signal("din", ("data", "wdata", "d", "wrdata", "datain", "writedata", "di", "wrdin")),
+        Signal("din", ("data", "wdata", "d", "wrdata", "datain", "writedata", "di", "wrdin", "pushdata", "enqdata")),
         Signal("full", ("fulln", "nfull", "isfull", "wrfull", "notfull", "wfull"), driver="subordinate", widths=(1,),
                low="fulln|nfull|notfull"),
         Signal("almost_full", ("afull", "wralmfull"), driver="subordinate", widths=(1,)),

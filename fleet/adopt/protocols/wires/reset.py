@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-_NAME = r"n?(a|s|p|h|m|g|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg)?(rst|reset)[nb]?\d*|n?por[nb]?"
+_OF = "a|s|p|h|m|g|w|r|wr|rd|rx|tx|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg|usr|user"
+_NAME = rf"n?({_OF})?(rst|reset)[nb]?\d*|n?(por|aclr)[nb]?"
 
 PROTOCOL = Protocol(
     "reset", "reset", 2,

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 namespace fleet {
 
@@ -11,7 +12,11 @@ bool AddressMap::parse(const std::string& text, uint32_t beat_bytes) {
     std::istringstream words(text);
     std::vector<std::string> parts;
     for (std::string word; words >> word;) parts.push_back(word);
-    fields.clear();
+    struct Field {
+        char kind;  // 'G' bank group, 'B' bank in it, 'R' row
+        uint32_t shift, bits, to;
+    };
+    std::vector<Field> fields;
     group_bits = bank_bits = 0;
     uint32_t shift = static_cast<uint32_t>(__builtin_ctz(beat_bytes)), row_bits = 0;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
@@ -30,7 +35,20 @@ bool AddressMap::parse(const std::string& text, uint32_t beat_bytes) {
         }
         shift += bits;
     }
-    return row_bits != 0 && group_bits <= 3 && bank_bits <= 4;
+    if (row_bits == 0 || group_bits > 3 || bank_bits > 4) return false;
+    auto tables = std::make_shared<std::vector<std::array<uint64_t, 256>>>((shift + 7) / 8);
+    for (const Field& f : fields) {
+        const uint32_t to = f.to + (f.kind == 'R' ? 0 : f.kind == 'B' ? kBank : kBank + bank_bits);
+        for (uint32_t bit = 0; bit < f.bits; ++bit) {
+            const uint64_t group = f.kind == 'G' ? 1ull << (kGroup + f.to + bit) : 0;
+            for (uint32_t byte = 0; byte < 256; ++byte) {
+                const uint64_t selected = byte >> (f.shift + bit) % 8 & 1 ? 1ull << (to + bit) | group : 0;
+                (*tables)[(f.shift + bit) / 8][byte] |= selected;
+            }
+        }
+    }
+    tables_ = std::move(tables);
+    return true;
 }
 
 std::string DramParameters::read(const std::map<std::string, std::string>& values, const std::string& space, uint32_t beat_bytes) {
@@ -73,15 +91,6 @@ std::string DramParameters::read(const std::map<std::string, std::string>& value
 Dram::Dram(const DramParameters& p, int64_t phase)
     : p_(p), banks_(size_t{1} << (p.map.group_bits + p.map.bank_bits)), groups_(size_t{1} << p.map.group_bits), next_refresh_(phase) {}
 
-Dram::Target Dram::target(uint64_t address) const {
-    uint64_t group = 0, bank = 0, row = 0;
-    for (const AddressMap::Field& f : p_.map.fields) {
-        const uint64_t value = (address >> f.shift & ((1ull << f.bits) - 1)) << f.to;
-        (f.kind == 'G' ? group : f.kind == 'B' ? bank : row) |= value;
-    }
-    return {static_cast<uint32_t>(group << p_.map.bank_bits | bank), static_cast<uint32_t>(group), row};
-}
-
 Dram::Times Dram::plan(const Target& t, bool write, int64_t known, int64_t data_from) const {
     const Bank& bank = banks_[t.bank];
     const Group& group = groups_[t.group];
@@ -116,7 +125,7 @@ void Dram::refresh() {
 }
 
 int64_t Dram::access(bool write, uint64_t address, int64_t known, int64_t data_from) {
-    const Target t = target(address);
+    const Target t = p_.map.place(address);
     // Of the refreshes of a long pause only the last one leaves a trace.
     if (known - next_refresh_ > 2 * p_.t_refi) next_refresh_ += ((known - next_refresh_) / p_.t_refi - 1) * p_.t_refi;
     Times times = plan(t, write, known, data_from);

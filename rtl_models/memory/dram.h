@@ -7,25 +7,39 @@
 // t_rcd after it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace fleet {
 
-/// Which bits of an address select what, lowest first. Columns need no name here: any access is one.
+/// Which bits of an address select what. Columns need no name here: any access is one.
 struct AddressMap {
-    struct Field {
-        char kind;  // 'G' bank group, 'B' bank in it, 'R' row
-        uint32_t shift, bits, to;
+    struct Place {
+        uint32_t bank, group;  // of all banks, and its group
+        uint64_t row;
     };
-    std::vector<Field> fields;
     uint32_t group_bits = 0, bank_bits = 0;
 
     /// Reads "R14 G1 B2 C5 G1": highest bits first; what lies below is the offset in a beat of `beat_bytes`. Returns whether
     /// it was understood.
     bool parse(const std::string& text, uint32_t beat_bytes);
+    Place place(uint64_t address) const {
+        uint64_t found = 0;
+        for (const auto& bits : *tables_) {
+            found |= bits[address & 255];
+            address >>= 8;
+        }
+        return {static_cast<uint32_t>(found >> kBank & 255), static_cast<uint32_t>(found >> kGroup), found & ((1ull << kBank) - 1)};
+    }
+
+  private:
+    static constexpr uint32_t kBank = 48, kGroup = 56;  // places in an entry; the row lies below
+    // Of each byte of an address, lowest first, what its bits select. All channels share them: they would not fit into a cache.
+    std::shared_ptr<const std::vector<std::array<uint64_t, 256>>> tables_;
 };
 
 /// Times in clocks of the memory. The names are those of the device file; rtl_models/README.md explains them.
@@ -68,15 +82,11 @@ class Dram {
     struct Group {
         int64_t activate = kNever, column = kNever, write_end = kNever;
     };
-    struct Target {
-        uint32_t bank, group;
-        uint64_t row;
-    };
+    using Target = AddressMap::Place;
     struct Times {
         int64_t activate, column;
     };
 
-    Target target(uint64_t address) const;
     Times plan(const Target& t, bool write, int64_t known, int64_t data_from) const;
     void refresh();
 

@@ -327,6 +327,28 @@ case(
 case("bfloat16_drawn", lambda k: jax.random.normal(k, (40,), BF16), np.array([3, 5], np.uint32))
 
 
+def definite(x):
+    """A symmetric matrix whose eigenvalues are above 0."""
+    return x @ jnp.swapaxes(x, -1, -2) + 2 * jnp.eye(x.shape[-1], dtype=x.dtype)
+
+
+SQUARE, SIDES = floats(4, 4), floats(4, 2)
+case("cholesky", lambda x: (jnp.linalg.cholesky(definite(x)), jnp.linalg.cholesky(definite(x), upper=True)), SQUARE)
+case("cholesky_slope", jax.grad(lambda x: jnp.log(jnp.diagonal(jnp.linalg.cholesky(definite(x)))).sum()), SQUARE)
+case("solved", lambda x, y: (jnp.linalg.solve(x, y), jnp.linalg.inv(x), jnp.linalg.slogdet(x)), SQUARE, SIDES)
+case("solved_in_batches", lambda x, y: (jnp.linalg.solve(x, y), jnp.linalg.det(x)), floats(3, 4, 4), floats(3, 4, 2))
+case("factors", jax.scipy.linalg.lu, floats(5, 3))
+case("exponential_of_a_matrix", jax.scipy.linalg.expm, SQUARE)
+case(
+    "triangles",
+    lambda x, y: [
+        jax.scipy.linalg.solve_triangular(definite(x), y, lower=lower, trans=trans, unit_diagonal=unit)
+        for lower in (False, True) for trans in (0, 1) for unit in (False, True)
+    ] + [lax.linalg.triangular_solve(definite(x), y.T, left_side=False, lower=True)],
+    SQUARE, SIDES,
+)  # fmt: skip
+
+
 def texts() -> Mapping[str, str]:
     """Return the text of every case."""
     return {name: jax.jit(function).lower(*arguments).as_text() for name, (function, arguments) in CASES.items()}

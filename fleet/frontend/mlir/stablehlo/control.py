@@ -14,7 +14,7 @@ from fleet.errors import ModelError
 from fleet.frontend.mlir.build import MlirArray, MlirBuild
 from fleet.frontend.mlir.element_types import dtype_of
 from fleet.frontend.mlir.loops import MAX_ROUNDS
-from fleet.frontend.mlir.stablehlo import elementwise, movement, products, special
+from fleet.frontend.mlir.stablehlo import elementwise, linear_algebra, movement, products, special
 from fleet.frontend.mlir.stablehlo.regions import SAMPLES, StableRegions, only
 from fleet.frontend.mlir.stablehlo.sorting import sort, top_k
 from fleet.frontend.mlir.stablehlo.text import StableOperation, words
@@ -368,7 +368,11 @@ def _custom(r: StableRegions, op: StableOperation, operands: Sequence[MlirArray]
     name = words(op, "call_target_name").removeprefix("@").strip('"')
     if name in _MARKS:
         return list(operands)
-    return r.b.refuse(f"a call of {name}, which is not in the file", "linear algebra of JAX is such a call; write it with products")
+    if name in linear_algebra.CALLS:
+        return linear_algebra.CALLS[name](r, op, operands)
+    return r.b.refuse(
+        f"a call of {name}, which is not in the file", "of JAX's linear algebra Cholesky, LU and what solves by them are read"
+    )
 
 
 _MARKS = ("Sharding", "annotate_device_placement", "LayoutConstraint", "xla.sdy.FuncResultSharding")

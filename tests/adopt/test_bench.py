@@ -273,6 +273,16 @@ def test_an_address_between_two_words_of_a_port_is_refused(tmp_path: Path) -> No
     assert not list(errors(work, '[[step]]\nread = "avs"\naddress = 0x7c\n'))
 
 
+def test_an_access_of_some_lanes_may_lie_between_two_words(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text(
+        "module t (input clk, reset, input [4:0] avs_address, input avs_read, avs_write, input [3:0] avs_byteenable,"
+        " input [31:0] avs_writedata, output [31:0] avs_readdata); endmodule\n"
+    )
+    (tmp_path / "t.f").write_text("t.sv\n--top t\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    assert not list(errors(work, '[[step]]\nread = "avs"\naddress = 17\n'))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -298,13 +298,11 @@ class _Reader:
 
     def _size(self, t: TomlTable, instance: ProtocolInstance, address: int, known: int) -> int:
         """Return how many bytes an access has; 0: as many as its address allows. known: those of the register, 0 without one."""
-        data, says = _LANES.get(instance.port.protocol.name, ("", ""))
-        lanes = bool(data) and (not says or says in instance.port.widths)
-        most = instance.port.width(data) // 8 if lanes else 0
+        most = _lanes(instance)
         if "size" not in t:
             return known if known < most and known.bit_count() == 1 and address % known == 0 else 0
         size = t.integer("size", 1)
-        if not lanes:
+        if not most:
             raise t.wrong("size", f"{instance.port.name} has no lanes of bytes: an access is as wide as its data")
         if size > most or size.bit_count() != 1 or address % size:
             raise t.wrong("size", f"an access at {address:#x} of {instance.port.name} has 1, 2, 4, ... up to {most} bytes, aligned")
@@ -314,7 +312,7 @@ class _Reader:
         """Raises DeviceError for an address that the port cannot have: too large, or between two that it counts."""
         port, key = instance.port, "register" if "register" in t else "address"
         shift = port.settings.shift if "SHIFT" in instance.part.parameters else 0
-        if address % (1 << shift):
+        if address % (1 << shift) and not _lanes(instance):
             raise t.wrong(
                 key, f"{address:#x} is between two addresses of {port.name}, which count {1 << shift} bytes: expected a multiple",
                 hint="`shift` of the port in adopt.toml says how many bytes its addresses count (2**shift)",
@@ -417,6 +415,12 @@ class _Reader:
             return bytes.fromhex(t.text("bytes"))
         except ValueError as error:
             raise t.wrong("bytes", f"is not hexadecimal text ({error})") from error
+
+
+def _lanes(instance: ProtocolInstance) -> int:
+    """Return the bytes of a port's data of which an access may take some; 0 where it takes all of them."""
+    data, says = _LANES.get(instance.port.protocol.name, ("", ""))
+    return instance.port.width(data) // 8 if data and (not says or says in instance.port.widths) else 0
 
 
 def _many(bits: int) -> str:

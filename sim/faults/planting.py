@@ -225,7 +225,8 @@ def keep_generated(project: Project, name: str) -> None:
 
 def judge(fault: Fault, outcome: Outcome) -> Verdict:
     """Whether the output is what the fault must lead to: found by the right check, and at the right place."""
-    broken = [f"the run itself broke: {words}" for words in _BROKEN if words in outcome.text]
+    # Behind a quotation mark they are a source line that a traceback shows.
+    broken = [f"the run itself broke: {words}" for words in _BROKEN if re.search(rf'(?<!"){re.escape(words)}', outcome.text)]
     why = list(broken)
     if outcome.code != fault.code:
         why.append(f"exit code {outcome.code}, expected {fault.code}")

@@ -35,6 +35,7 @@ CASES: dict[str, tuple[Callable, tuple[np.ndarray, ...]]] = {}
 
 def case(name: str, function: Callable, *arguments: np.ndarray) -> None:
     """Add a function and its arguments."""
+    assert name not in CASES, name
     CASES[name] = function, arguments
 
 
@@ -340,7 +341,7 @@ case("solved_in_batches", lambda x, y: (jnp.linalg.solve(x, y), jnp.linalg.det(x
 case("factors", jax.scipy.linalg.lu, floats(5, 3))
 case("exponential_of_a_matrix", jax.scipy.linalg.expm, SQUARE)
 case(
-    "triangles",
+    "triangular_solves",
     lambda x, y: [
         jax.scipy.linalg.solve_triangular(definite(x), y, lower=lower, trans=trans, unit_diagonal=unit)
         for lower in (False, True) for trans in (0, 1) for unit in (False, True)

@@ -25,7 +25,7 @@ JAX = os.environ.get("FLEET_JAX") or (sys.executable if find_spec("jax") else No
 FOLDER = Path(__file__).with_name("stablehlo")
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 LOOSE = {"half": (1e-2, 2e-3), "bfloat16_sums": (1e-2, 5e-2)}
-"""Case -> relative and absolute tolerance: XLA rounds each step of such a sum, fleet the end."""
+"""Case -> relative and absolute tolerance. A sum of bfloat16 is rounded after each addition by XLA, once at the end by fleet."""
 NAMES = sorted(p.stem for p in FOLDER.glob("*.mlir"))
 
 

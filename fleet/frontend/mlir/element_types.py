@@ -25,12 +25,15 @@ def _element(type_: Attribute) -> Attribute:
 
 
 def is_bfloat16(type_: Attribute) -> bool:
-    """Whether an element type, or that of a tensor's elements, is bf16."""
+    """Return whether a type, or the element type of a tensor, is bf16."""
     return isinstance(_element(type_), BFloat16Type)
 
 
 def dtype_of(b: MlirBuild, type_: Attribute) -> np.dtype:
-    """Return the NumPy dtype that carries an element type or a tensor's elements. Raises ModelError if there is none."""
+    """Return the NumPy dtype in which values of a type, or of a tensor's element type, are stored: float32 for bf16.
+
+    Raises ModelError for a type that is not supported.
+    """
     element = _element(type_)
     if isinstance(element, IndexType):
         return np.dtype(np.int64)
@@ -85,12 +88,12 @@ def rounded(b: MlirBuild, x: MlirArray) -> MlirArray:
 
 
 def as_element(b: MlirBuild, x: MlirArray, type_: Attribute) -> MlirArray:
-    """Return x cast to what carries an element type; of bf16, so that it may be rounded."""
+    """Return x cast to the dtype in which values of a type are stored. For bf16 the result is still to be rounded (`rounded`)."""
     return _to_odd(b, x) if is_bfloat16(type_) and x.dtype == np.float64 else b.cast(x, dtype_of(b, type_))
 
 
 def _to_odd(b: MlirBuild, x: MlirArray) -> MlirArray:
-    """Round float64 to the float32 beside it whose last bit is 1 where it is none: rounded again, the result is as of once."""
+    """Round float64 to float32 by round-to-odd: rounding the result to bf16 then equals rounding once."""
     near = b.cast(x, _F32)
     back, bits = b.cast(near, np.float64), viewed(b, near, _I32)
     even = b.emit("equal", b.emit("bitwise_and", bits, b.known(1, _I32)), b.known(0, _I32))
@@ -102,7 +105,7 @@ def _to_odd(b: MlirBuild, x: MlirArray) -> MlirArray:
 
 _EXACT = frozenset({
     "abs", "absf", "negate", "negf", "sign", "floor", "ceil", "round_nearest_afz", "round_nearest_even", "roundeven", "select",
-    "clamp", "maximum", "minimum", "maximumf", "minimumf", "maxnumf", "minnumf", "bitcast", "bitcast_convert",
+    "maximum", "minimum", "maximumf", "minimumf", "maxnumf", "minnumf", "bitcast", "bitcast_convert",
     "reduce_max", "reduce_min", "max_pool2d", "sort", "top_k",
     "reshape", "transpose", "broadcast", "broadcast_in_dim", "slice", "dynamic_slice", "dynamic_update_slice", "concatenate",
     "concat", "tile", "pad", "gather", "reverse", "fill", "copy", "identity",

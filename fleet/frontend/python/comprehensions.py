@@ -63,7 +63,10 @@ def _elements(ev: Evaluator, node: Comprehension, frame: CallFrame, level: int, 
                 inner = None
             else:
                 following = node.generators[level + 1].iter
-                inner = ev.iterate(following, ev.expression(following))
+                whole = ev.expression(following)
+                if isinstance(node, ast.SetComp):
+                    whole = any_order(ev, following, ev.settled(whole))
+                inner = ev.iterate(following, whole)
                 element = None
         if inner is None:
             yield element

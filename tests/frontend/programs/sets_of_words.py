@@ -18,3 +18,4 @@ length["be"] += 1
 print(sorted(length.values()), {*set(words), "x"} == set(words) | {"x"}, length == dict(sorted(length.items())), frozenset(w[0] for w in set(words)) == {"t", "b", "o", "n", "i", "q"})
 df = {w: sum(w in d for d in (words[:3], words[3:])) for w in set(words)}
 print(df["to"], dict.fromkeys(set(words), 0)["or"])
+print(len({c for w in words for c in set(w)}), sorted({(w, c) for w in set(words) for c in set(w)})[:3])
